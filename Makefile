@@ -1,0 +1,32 @@
+# Every target is documented by its `##` comment; `make help` prints them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RECEIPTS := $(BIN)/receipts
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
+UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
+
+.PHONY: help receipts site serve test check bench clean lock
+
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.run: requirements/build.txt requirements/run.txt pyproject.toml
+	@$(PYTHON) tools/make_venv.py $(VENV)
+	@echo "Installing the locked packages into $(VENV) …"
+	@$(PIP_INSTALL) -r requirements/build.txt
+	@$(PIP_INSTALL) -r requirements/run.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	@echo "Installing the locked test tools …"
+	@$(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+lock: $(VENV)/.dev ## Renew the lock files (versions and hashes) from pyproject.toml
+	$(UV_LOCK) requirements/build.in -o requirements/build.txt
+	$(UV_LOCK) pyproject.toml -o requirements/run.txt
+	$(UV_LOCK) --group dev -c requirements/run.txt -o requirements/dev.txt

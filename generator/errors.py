@@ -1,0 +1,97 @@
+"""The one tree of errors: what happened, what to do about it, and the exit code it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class ReceiptsError(Exception):
+    """Something a user can understand and act on.
+
+    Args:
+        what: What happened, one sentence, naming the thing it happened to.
+        remedy: What to do about it, one sentence.
+        details: Further lines, such as the end of a log.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, remedy: str, details: Sequence[str] = ()) -> None:
+        super().__init__(what)
+        self.what = what
+        self.remedy = remedy
+        self.details = tuple(details)
+
+    def __str__(self) -> str:
+        return "\n".join([self.what, *(f"  {line}" for line in self.details), f"→ {self.remedy}"])
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One fault in an input file.
+
+    Attributes:
+        file: The file, relative to the project's root where it lies inside it.
+        line: Line, counted from 1.
+        column: Column, counted from 1.
+        path: Where in the document, as in ``$.experiments.five-runs.seed``.
+        problem: What was found.
+        remedy: What is allowed, with a near miss where there is one.
+    """
+
+    file: str
+    line: int
+    column: int
+    path: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.path}: {self.problem} → {self.remedy}"
+
+
+class InputError(ReceiptsError):
+    """An input file has faults; all of them are listed at once."""
+
+    exit_code = 3
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(sorted(set(faults)))
+        count = len(self.faults)
+        super().__init__(
+            f"{count} fault{'' if count == 1 else 's'} in {', '.join(sorted({f.file for f in faults}))}",
+            "Mend what is listed above and run `receipts check`.",
+            [str(fault) for fault in self.faults],
+        )
+
+
+class FetchError(ReceiptsError):
+    """A pinned file could not be had, or is not the one that was pinned."""
+
+    exit_code = 4
+
+
+class EngineError(ReceiptsError):
+    """An engine did not start, died, or is not the one we started."""
+
+    exit_code = 5
+
+
+class RunError(ReceiptsError):
+    """A run could not begin or could not be finished."""
+
+    exit_code = 6
+
+
+class AuditError(ReceiptsError):
+    """A committed receipt or page is not what its evidence says."""
+
+    exit_code = 7
+
+
+class SiteError(ReceiptsError):
+    """The pages could not be rendered or built."""
+
+    exit_code = 8
