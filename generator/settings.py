@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, field_validator
@@ -26,6 +26,15 @@ NotNegative = Annotated[Number, Field(ge=0)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 Scalar = bool | int | Number | str
 KvType = Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"]
+
+V = TypeVar("V")
+
+
+def _without(extra: dict[str, V], reserved: Collection[str]) -> dict[str, V]:
+    named = sorted(name for name in extra if name in reserved)
+    if named:
+        raise ValueError(f"{', '.join(named)}: has its own setting, so not under `extra`")
+    return extra
 
 
 class ServerSettings(Model):
@@ -76,6 +85,11 @@ class ServerSettings(Model):
     reasoning_format: Literal["none", "auto", "deepseek", "deepseek-legacy"] = "deepseek"
     extra: dict[str, Scalar] = Field(default_factory=dict)
 
+    @field_validator("extra")
+    @classmethod
+    def _not_named(cls, extra: dict[str, Scalar]) -> dict[str, Scalar]:
+        return _without(extra, cls.model_fields.keys())
+
 
 def _seed(value: object) -> object:
     number = _integral(value)
@@ -124,10 +138,7 @@ class Sampling(Model):
     @field_validator("extra")
     @classmethod
     def _not_named(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        named = sorted(extra.keys() & (cls.model_fields.keys() | {"n_predict", "stream"}))
-        if named:
-            raise ValueError(f"{', '.join(named)}: has its own setting, so not under `extra`")
-        return extra
+        return _without(extra, cls.model_fields.keys() | {"n_predict", "stream"})
 
 
 M = TypeVar("M", bound=Model)

@@ -1,0 +1,1 @@
+"""Engines: a port (`base`) and one file for each type of engine."""

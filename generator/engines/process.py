@@ -1,0 +1,152 @@
+"""A server's process: started apart from the terminal, watched, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+STOP_TIMEOUT_S = 10.0
+TAIL_BYTES = 16_384
+# Settings of the engine must come from the declaration, so none are let in by the environment
+# (LLAMA_ARG_*, GGML_*, OMP_*).
+KEPT_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "SYSTEMROOT")
+CAUSES = {
+    "SIGILL": "it used an instruction that this CPU does not have: it was built for another CPU",
+    "SIGKILL": "it was killed by the system or by somebody, most often for want of memory",
+    "SIGABRT": "it gave up on an internal error",
+    "SIGSEGV": "it read memory that is not its own: a fault of the engine, or a broken model",
+    "SIGBUS": "a file that it reads was cut short, or the disk failed",
+    "SIGFPE": "it made an arithmetic error",
+    "SIGTERM": "somebody asked it to end",
+}
+SYMPTOMS = {
+    "is not within the file bounds": "the model file is truncated or corrupt",
+    "invalid magic characters": "the model file is not a GGUF file",
+    "couldn't bind HTTP server socket": "another program took its port",
+    "failed to allocate": "there was not enough memory",
+    "unknown model architecture": "this build does not know the model's architecture",
+}
+FIRST_ERROR = re.compile(r"^(?:[\d.]+ E \w+ *(?:\w+)?: |(?=parameter ))(.+)$", re.MULTILINE)
+
+
+class ServerProcess:
+    """A running server process and its log.
+
+    Args:
+        command: The program and its arguments.
+        order: Written to its standard input, which then stays open: its end tells the server that
+            we are gone.
+        aliases: Text to be replaced in the log when it is shown, such as a path by a name.
+    """
+
+    def __init__(
+        self, command: Sequence[str], order: bytes, aliases: Mapping[str, str] | None = None
+    ) -> None:
+        self._aliases = dict(aliases or {})
+        self._folder = tempfile.TemporaryDirectory(prefix="receipts-engine-")
+        self._log = Path(self._folder.name, "log")
+        self._death: str | None = None
+        kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
+        try:
+            with self._log.open("wb") as log:
+                self._popen = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    cwd=self._folder.name,
+                    env={**kept, "LC_ALL": "C.UTF-8"},
+                    start_new_session=True,
+                )
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        self.pid = self._popen.pid
+        try:
+            self._give(order)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _give(self, order: bytes) -> None:
+        if self._popen.stdin is not None:
+            with suppress(BrokenPipeError):  # it died already; `death` says why
+                self._popen.stdin.write(order)
+                self._popen.stdin.flush()
+
+    def death(self) -> str | None:
+        """Say in plain words why the process is gone, or `None` while it lives."""
+        if self._death is None:
+            code = self._popen.poll()
+            if code is not None:
+                self._death = describe(code, self.log())
+        return self._death
+
+    def log(self) -> str:
+        """Return the whole log as text, without paths; empty once the process is stopped."""
+        try:
+            text = self._log.read_bytes().decode("utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
+        for found, shown in self._aliases.items():
+            text = text.replace(found, shown)
+        return text
+
+    def log_tail(self, lines: int = 20) -> list[str]:
+        """Return the last lines of the log, without paths and control characters."""
+        kept = self.log()[-TAIL_BYTES:].splitlines()[-lines:]
+        return ["".join(c if c.isprintable() else " " for c in line)[:500] for line in kept]
+
+    def listens_on(self, port: int) -> bool:
+        """Tell whether the process itself listens on *port*."""
+        try:
+            found = psutil.Process(self.pid).net_connections(kind="tcp4")
+        except psutil.Error:
+            return False
+        return any(c.status == psutil.CONN_LISTEN and c.laddr.port == port for c in found)
+
+    def peak_memory_bytes(self) -> int | None:
+        """Return the most memory that the process has held, where the system tells."""
+        try:
+            status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
+        except OSError:
+            return None
+        peaks = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(peaks[0]) * 1024 if peaks else None
+
+    def stop(self) -> None:
+        """Kill the process and its group and wait for the end; idempotent."""
+        if self.death() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+            self._popen.wait(STOP_TIMEOUT_S)
+            self._death = "it was stopped"
+        if self._popen.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._popen.stdin.close()
+        self._folder.cleanup()
+
+
+def describe(code: int, log: str) -> str:
+    """Say in plain words why a process ended.
+
+    Args:
+        code: Its exit code, negative for a signal.
+        log: Its log, in which known symptoms are looked for.
+    """
+    found = [cause for symptom, cause in SYMPTOMS.items() if symptom in log]
+    found = found or FIRST_ERROR.findall(log)[:1]
+    if code >= 0:
+        return ": ".join([f"ended by itself with exit code {code}", *found])
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return ": ".join([f"died of {name}", *([CAUSES[name]] if name in CAUSES else []), *found])
