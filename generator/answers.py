@@ -1,0 +1,159 @@
+"""A receipt's raw responses read as answers: text, thinking, tokens, and what was really evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from generator.receipt import Answered, AskRecord, BootRecord
+
+Stop = Literal["eos", "limit", "word", "other"]
+_STOPS: Mapping[str, Stop] = {
+    "eos": "eos",
+    "limit": "limit",
+    "word": "word",
+    "stop": "eos",
+    "length": "limit",
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of the tokens that were weighed at a position; *logprob* is natural."""
+
+    id: int
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True)
+class Token:
+    """A chosen token and the best candidates at its position, best first."""
+
+    id: int
+    text: str
+    raw: bytes
+    logprob: float
+    top: tuple[Candidate, ...]
+
+    @property
+    def gap(self) -> float | None:
+        """Return by how much the best candidate leads the second, in nats."""
+        return self.top[0].logprob - self.top[1].logprob if len(self.top) > 1 else None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answered ask.
+
+    Attributes:
+        boot: The boot's name.
+        ask: The ask's name within its boot.
+        seed: The seed that was sent, or None.
+        text: What the reader gets.
+        thinking: What the model wrote before it, where the server tells them apart.
+        tokens: Every generated token, thinking included.
+        stop: Why generation ended.
+        cache_n: Prompt tokens taken from the cache.
+        prompt_n: Prompt tokens evaluated for this ask.
+        predicted_n: Tokens generated.
+        tokens_per_second: Generation speed by the server's own clock.
+        valid: Whether the cache was used as planned.
+    """
+
+    boot: str
+    ask: str
+    seed: int | None
+    text: str
+    thinking: str
+    tokens: tuple[Token, ...]
+    stop: Stop
+    cache_n: int
+    prompt_n: int
+    predicted_n: int
+    tokens_per_second: float
+    valid: bool
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the generated tokens."""
+        return tuple(token.id for token in self.tokens)
+
+
+def read_answers(boots: Sequence[BootRecord]) -> list[Answer]:
+    """Return the answers of all answered asks, in order; failures are not answers."""
+    return [
+        _answer(boot.name, ask, ask.outcome)
+        for boot in boots
+        for ask in boot.asks
+        if isinstance(ask.outcome, Answered)
+    ]
+
+
+def failures(boots: Sequence[BootRecord]) -> int:
+    """Return how many asks failed."""
+    return sum(
+        not isinstance(ask.outcome, Answered) for boot in boots for ask in boot.asks
+    )
+
+
+def cache_as_planned(planned: str, cache_n: int, prompt_n: int) -> bool:
+    """Whether an ask found the cache as planned.
+
+    Cold means that nothing came from the cache; warm, that the prompt's last token alone was
+    evaluated (the server never skips it, since it needs its logits).
+    """
+    return cache_n == 0 if planned == "cold" else cache_n > 0 and prompt_n == 1
+
+
+def _answer(boot: str, ask: AskRecord, outcome: Answered) -> Answer:
+    body = outcome.response
+    read = _chat if ask.endpoint == "chat" else _completion
+    text, thinking, stop, probabilities = read(body)
+    timings = body.get("timings", {})
+    cache_n, prompt_n = int(timings.get("cache_n", 0)), int(timings.get("prompt_n", 0))
+    return Answer(
+        boot=boot,
+        ask=ask.name,
+        seed=ask.request.get("seed"),
+        text=text,
+        thinking=thinking,
+        tokens=tuple(_token(entry) for entry in probabilities),
+        stop=_STOPS.get(stop, "other"),
+        cache_n=cache_n,
+        prompt_n=prompt_n,
+        predicted_n=int(timings.get("predicted_n", 0)),
+        tokens_per_second=float(timings.get("predicted_per_second", 0.0)),
+        valid=cache_as_planned(ask.cache, cache_n, prompt_n),
+    )
+
+
+def _completion(body: Mapping[str, Any]) -> tuple[str, str, str, Sequence[Any]]:
+    return body["content"], "", body["stop_type"], body.get("completion_probabilities", ())
+
+
+def _chat(body: Mapping[str, Any]) -> tuple[str, str, str, Sequence[Any]]:
+    choice = body["choices"][0]
+    message = choice["message"]
+    logprobs = (choice.get("logprobs") or {}).get("content") or ()
+    return (
+        message.get("content") or "",
+        message.get("reasoning_content") or "",
+        choice["finish_reason"],
+        logprobs,
+    )
+
+
+def _token(entry: Mapping[str, Any]) -> Token:
+    top = [
+        Candidate(int(other["id"]), str(other["token"]), float(other["logprob"]))
+        for other in entry.get("top_logprobs", ())
+    ]
+    return Token(
+        id=int(entry["id"]),
+        text=str(entry["token"]),
+        raw=bytes(entry.get("bytes") or ()),
+        logprob=float(entry["logprob"]),
+        top=tuple(sorted(top, key=lambda candidate: -candidate.logprob)),
+    )

@@ -1,0 +1,205 @@
+"""What a template may call: facts, claims, experiments, figures, commands."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from jinja2 import Environment
+from jsonpointer import JsonPointerException, resolve_pointer
+from markupsafe import Markup, escape
+
+from generator.article.html import curl, excerpt, fenced, link, marked
+from generator.article.provenance import provenance
+from generator.article.words import Words
+from generator.claims import Judged
+from generator.errors import SiteError
+from generator.evidence import Evidence
+from generator.experiments import kinds
+from generator.figures import Wording, svg
+from generator.receipt import Receipt
+
+UNMEASURED = "—"
+
+
+@dataclass
+class Functions:
+    """The functions of one page in one language."""
+
+    environment: Environment
+    evidence: Evidence
+    words: Words
+    prefix: str
+    facts: list[tuple[str, str]] = field(default_factory=list)
+
+    def context(self) -> dict[str, Any]:
+        """Return everything a template sees."""
+        head = self.evidence.declaration.head
+        return {
+            "lang": self.words.lang,
+            "article": self.evidence.declaration.article,
+            "declaration": self.evidence.declaration,
+            "head": head,
+            "published": head.published,
+            "receipts": self.evidence.receipts,
+            "judged": self.evidence.claims,
+            "claim": self.claim,
+            "claims": self.evidence.claims.values(),
+            "fact": self.fact,
+            "show": self.show,
+            "word": self.word,
+            "say": self.say,
+            "day": self.words.day,
+            "number": self.words.number,
+            "curl": self.curl,
+            "excerpt": excerpt,
+            "marked": marked,
+            "receipt_link": self.receipt_link,
+            "prefix": self.prefix,
+            "measured": self.evidence.receipts.__contains__,
+            "partial": self.partial,
+            "link_to": self.link_to,
+            "measured_on": self.evidence.measured_on,
+            **provenance(self.evidence.receipts.values()),
+        }
+
+    def word(self, key: str, **values: object) -> Markup:
+        """Return a label of ours; the values in it are made inert by the page's rule."""
+        return Markup(self.words.label(key, **values))  # noqa: S704 - our own words
+
+    def say(self, text: Any) -> Markup:
+        """Render a declared sentence (`zh`/`en`), which may itself use facts."""
+        return self.prose(text.of(self.words.lang))
+
+    def prose(self, source: str) -> Markup:
+        """Render prose of the author's as a template."""
+        return Markup(self.environment.from_string(source).render(self.context()))  # noqa: S704 - the author's
+
+    def claim(self, name: str) -> Markup:
+        """Return the sentence that a claim has today, marked with how it came out."""
+        judged = self._judged(name)
+        return Markup('<span class="claim {}">{}</span>').format(
+            judged.outcome, self.sentence(judged)
+        )
+
+    def sentence(self, judged: Judged) -> Markup:
+        """Return the sentence for a claim's outcome."""
+        match judged.outcome:
+            case "holds":
+                return self.say(judged.claim.holds)
+            case "fails":
+                return self.say(judged.claim.fails)
+            case "unmeasured":
+                reason = judged.claim.unmeasured
+                return self.say(reason) if reason else self.word("claim.unmeasured")
+
+    def _judged(self, name: str) -> Judged:
+        if name not in self.evidence.claims:
+            raise SiteError(
+                f"A template speaks of the claim {name!r}, which is not declared.",
+                f"Declare it in {self.evidence.declaration.file}, or correct the name.",
+            )
+        return self.evidence.claims[name]
+
+    def fact(self, experiment: str, pointer: str, digits: int | None = None) -> Markup:
+        """Return a measured value as a link to the place in the receipt where it stands.
+
+        Args:
+            experiment: The experiment's name.
+            pointer: JSON pointer (RFC 6901) into its receipt.
+            digits: Digits after the point, for numbers that are shown rounded.
+        """
+        receipt = self.evidence.receipts.get(experiment)
+        if receipt is None:
+            return Markup(UNMEASURED)
+        value = self._resolve(receipt, experiment, pointer)
+        if value is None:
+            return Markup(UNMEASURED)
+        self.facts.append((experiment, pointer))
+        match value:
+            case bool():
+                shown = self.words.label(f"bool.{str(value).lower()}")
+            case int() | float():
+                shown = self.words.number(value, digits)
+            case _:
+                shown = str(value)
+        name = f"{experiment}.json"
+        return link(f"{self.receipt_href(experiment)}#{pointer}", shown, "fact", f"{name} {pointer}")
+
+    def _resolve(self, receipt: Receipt, experiment: str, pointer: str) -> Any:
+        try:
+            return resolve_pointer(receipt.model_dump(mode="json"), pointer)
+        except JsonPointerException as error:
+            raise SiteError(
+                f"A fact points to {experiment}.json {pointer}, and nothing is there ({error}).",
+                "Correct the pointer in the template, or measure again if the receipt is old.",
+            ) from error
+
+    def receipt_href(self, experiment: str) -> str:
+        """Return the address of a receipt from this page."""
+        return f"{self.prefix}receipts/{self.evidence.declaration.article}/{experiment}.json"
+
+    def link_to(self, path: str) -> Markup:
+        """Return the address of a published file from this page."""
+        return escape(self.prefix + path)
+
+    def receipt_link(self, experiment: str) -> Markup:
+        """Return a link to a receipt under its file name."""
+        return Markup('<a class="receipt-file" href="{}" download>{}.json</a>').format(
+            self.receipt_href(experiment), experiment
+        )
+
+    def show(self, experiment: str) -> Markup:
+        """Return an experiment as its kind's template shows it."""
+        declared = self.evidence.declaration.experiments[experiment]
+        receipt = self.evidence.receipts.get(experiment)
+        if receipt is None:
+            return self.partial("unmeasured", experiment=declared)
+        kind = kinds()[declared.spec.kind]
+        result = kind.analysis.model_validate(receipt.analysis)
+        drawings = kind.figures(result)
+
+        def figure(name: str, **wording: str) -> Markup:
+            words = Wording(**{key: str(value) for key, value in wording.items()})
+            data = base64.b64encode(drawings[name].csv().encode()).decode()
+            return Markup(  # noqa: S704 - svg() escapes what it is given
+                f'<figure class="chart">{svg(drawings[name], words, name=f"{experiment}-{name}")}'
+                f"<figcaption>{words.title} "
+                f'<a href="data:text/csv;base64,{data}" download="{experiment}-{name}.csv">'
+                f"{self.words.label('figure.data')}</a></figcaption></figure>"
+            )
+
+        return self._template(
+            f"experiments/{declared.spec.kind}.md.j2",
+            experiment=declared,
+            receipt=receipt,
+            analysis=result,
+            figure=figure,
+            here=_bound(self.fact, experiment),
+        )
+
+    def partial(self, name: str, **values: Any) -> Markup:
+        """Return a shared piece of a page, `templates/partials/<name>.md.j2`."""
+        return self._template(f"partials/{name}.md.j2", **values)
+
+    def _template(self, name: str, **values: Any) -> Markup:
+        template = self.environment.get_template(name)
+        text = template.render({**self.context(), **values})
+        return Markup(text.strip())  # noqa: S704 - finalize() made its values inert
+
+    def curl(self, experiment: str, *keys: str) -> Markup:
+        """Return the first request of an experiment as a curl command in a code block."""
+        receipt = self.evidence.receipts.get(experiment)
+        if receipt is None:
+            return Markup(UNMEASURED)
+        ask = receipt.boots[0].asks[0]
+        return fenced(curl(ask.endpoint, ask.request, keys=keys), "bash")
+
+
+def _bound(fact: Callable[..., Markup], experiment: str) -> Callable[..., Markup]:
+    def here(pointer: str, digits: int | None = None) -> Markup:
+        return fact(experiment, pointer, digits)
+
+    return here

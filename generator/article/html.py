@@ -1,0 +1,87 @@
+"""Pieces of HTML in a page: facts, excerpts with a marked token, code blocks."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from generator.text import inert
+
+EXCERPT = 72
+CONTEXT = 44
+
+
+def finalize(value: Any) -> Any:
+    """Make every printed value inert unless it is already markup of ours.
+
+    Jinja calls this on each `{{ … }}`, so model output cannot reach a page by forgetting a filter.
+    """
+    if isinstance(value, Markup):
+        return value
+    return Markup(inert(str(value)))  # noqa: S704 - inert() is what makes it safe
+
+
+def link(href: str, label: str, css: str, title: str) -> Markup:
+    """Return a link; *label* is made inert."""
+    return Markup('<a class="{}" href="{}" title="{}">{}</a>').format(
+        css, href, title, finalize(label)
+    )
+
+
+def excerpt(text: str, *, length: int = EXCERPT) -> Markup:
+    """Return the opening of *text* on one line, inert."""
+    shown = text[:length]
+    return finalize(shown) + ("…" if len(text) > length else "")
+
+
+def marked(text: str, position: int, token: str | None) -> Markup:
+    """Return an excerpt of *text* around a differing token, which is marked.
+
+    Args:
+        text: The whole text.
+        position: Index of the first differing character.
+        token: The differing token's text; None if the text ended before it.
+    """
+    start = max(0, position - CONTEXT)
+    stop = position + max(1, _overlap(text, position, token))
+    before, differing, after = text[start:position], text[position:stop], text[stop:]
+    return Markup("{}{}<mark>{}</mark>{}{}").format(
+        "…" if start else "",
+        finalize(before),
+        finalize(differing) if differing else "∎",
+        finalize(after[:CONTEXT]),
+        "…" if len(after) > CONTEXT else "",
+    )
+
+
+def _overlap(text: str, position: int, token: str | None) -> int:
+    """Return how many characters after *position* belong to *token*."""
+    if not token:
+        return 1
+    for shift in range(len(token)):
+        if position >= shift and text.startswith(token, position - shift):
+            return len(token) - shift
+    return 1
+
+
+def fenced(code: str, language: str) -> Markup:
+    """Return a fenced code block whose fence is longer than any run of backticks inside."""
+    runs = [len(run) for run in re.findall("`+", code)]
+    fence = "`" * max(3, 1 + max(runs, default=0))
+    return Markup(f"{fence}{language}\n{code}\n{fence}")  # noqa: S704 - the fence holds it
+
+
+def curl(endpoint: str, request: Mapping[str, Any], *, keys: tuple[str, ...]) -> str:
+    """Return a curl command that sends *request*, reduced to *keys*, to a local llama-server."""
+    path = "/v1/chat/completions" if endpoint == "chat" else "/completion"
+    body = json.dumps({key: request[key] for key in keys if key in request}, ensure_ascii=False)
+    return (
+        f"curl -s http://127.0.0.1:8080{path} \\\n"
+        f"  -H 'Content-Type: application/json' \\\n"
+        f"  -d {shlex.quote(body)}"
+    )

@@ -1,0 +1,129 @@
+"""Pages: an article in one language, and the list of articles, as Markdown for MkDocs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from markupsafe import Markup
+
+from generator.article.functions import Functions
+from generator.article.html import finalize
+from generator.article.words import LANGUAGES, Language, read_words
+from generator.errors import SiteError
+from generator.evidence import Evidence
+
+_DEPTH = {"zh": "../../", "en": "../../../"}
+_WORDS_A_MINUTE, _HAN_A_MINUTE = 230, 400
+
+
+def page_path(root: Path, article: str, lang: Language) -> Path:
+    """Return where an article's page in *lang* lies below *root*."""
+    return root / "site" / lang / "articles" / f"{article}.md"
+
+
+def render_page(templates: Sequence[Path], evidence: Evidence, lang: Language) -> str:
+    """Render an article in one language; the same evidence gives the same bytes.
+
+    Args:
+        templates: Folders searched in order; a project's own comes first.
+        evidence: The declaration, its receipts and judged claims.
+        lang: The page's language.
+
+    Returns:
+        Markdown with front matter.
+
+    Raises:
+        SiteError: A template is faulty, or speaks of something that is not there.
+    """
+    environment = _environment(templates)
+    words = read_words(_home(templates, "strings.yaml"), lang)
+    functions = Functions(environment, evidence, words, _DEPTH[lang])
+    environment.globals.update(functions.context())
+    article = evidence.declaration.article
+    try:
+        body = environment.get_template(f"articles/{article}/{lang}.md.j2").render()
+        page = environment.get_template("page.md.j2").render(
+            body=Markup(body.strip()),  # noqa: S704 - finalize() made its values inert
+            minutes=reading_minutes(body),
+            front=Markup(_front_matter(evidence, lang)),  # noqa: S704 - JSON strings
+        )
+    except TemplateError as error:
+        raise SiteError(
+            f"The template of {article} ({lang}) is faulty: {_where(error)}{error.message}",
+            "Mend the template; `receipts render` shows the result.",
+        ) from error
+    return re.sub(r"\n{3,}", "\n\n", page).strip() + "\n"
+
+
+def render_index(templates: Sequence[Path], all_evidence: Sequence[Evidence], lang: Language) -> str:
+    """Render the list of articles, newest measurement first."""
+    environment = _environment(templates)
+    words = read_words(_home(templates, "strings.yaml"), lang)
+    ordered = sorted(all_evidence, key=lambda e: (e.measured_on or "", e.declaration.article))
+    return (
+        environment.get_template("index.md.j2")
+        .render(
+            lang=lang,
+            word=lambda key: Markup(words.label(key)),  # noqa: S704 - our own words
+            day=words.day,
+            articles=list(reversed(ordered)),
+        )
+        .strip()
+        + "\n"
+    )
+
+
+def reading_minutes(body: str) -> int:
+    """Return how long a page takes to read, in whole minutes, tables and code left out."""
+    prose = re.sub(r"(?s)```.*?```|<table.*?</table>|<figure.*?</figure>|<[^>]*>|&#\w+;", " ", body)
+    han = len(re.findall(r"[\u4e00-\u9fff]", prose))
+    words = len(re.findall(r"[A-Za-z][\w'’-]*", prose))
+    return max(1, round(han / _HAN_A_MINUTE + words / _WORDS_A_MINUTE))
+
+
+def _environment(templates: Sequence[Path]) -> Environment:
+    return Environment(
+        loader=FileSystemLoader([str(folder) for folder in templates], encoding="utf-8"),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        # `{#` opens the id of a heading, as in `## Title {#id}`
+        comment_start_string="{##",
+        comment_end_string="##}",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _home(templates: Sequence[Path], name: str) -> Path:
+    for folder in templates:
+        if (folder / name).is_file():
+            return folder
+    raise SiteError(
+        f"There is no templates/{name}.", "Restore it from the repository, or reinstall."
+    )
+
+
+def _front_matter(evidence: Evidence, lang: Language) -> str:
+    head = evidence.declaration.head
+    lines = {"title": head.title.of(lang), "description": head.summary.of(lang)}
+    if evidence.measured_on:
+        lines["measured"] = evidence.measured_on
+    quoted = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in lines.items()]
+    return "\n".join(["---", *quoted, "---"])
+
+
+def _where(error: TemplateError) -> str:
+    name, line = getattr(error, "name", None), getattr(error, "lineno", None)
+    if not name or not line:
+        return ""
+    short = "/".join(Path(name).parts[-3:])
+    return f"{short}:{line}: "
+
+
+__all__ = ["LANGUAGES", "page_path", "reading_minutes", "render_index", "render_page"]

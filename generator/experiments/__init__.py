@@ -1,0 +1,21 @@
+"""The kinds of experiment: every module in this folder that defines `KIND` is one."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
+
+from generator.experiments.kind import Kind
+
+
+@cache
+def kinds() -> dict[str, Kind[Any, Any]]:
+    """Return every kind by its name, in alphabetical order."""
+    found: dict[str, Kind[Any, Any]] = {}
+    for module in pkgutil.iter_modules(__path__):
+        kind = getattr(importlib.import_module(f"{__name__}.{module.name}"), "KIND", None)
+        if isinstance(kind, Kind):
+            found[kind.name] = kind
+    return dict(sorted(found.items()))

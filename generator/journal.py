@@ -1,0 +1,157 @@
+"""The journal of a run: every event on disk before the next, so that a killed run can go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from generator.canonical import canonical
+from generator.receipt import AskRecord, BootRecord, LifeRecord
+
+
+@dataclass
+class BootState:
+    """What the journal knows of one boot: its first life's record, all lives, the asks so far."""
+
+    record: BootRecord
+    lives: list[LifeRecord]
+    asks: dict[str, AskRecord] = field(default_factory=dict)
+    ended: bool = False
+
+    def whole(self) -> BootRecord:
+        """Return the boot as one record."""
+        return self.record.model_copy(
+            update={"lives": self.lives, "asks": list(self.asks.values())}
+        )
+
+
+class Journal:
+    """An append-only file of events, replayed when it is opened again.
+
+    Args:
+        path: The file; it is created, or begun anew if it belongs to another plan.
+        key: What makes two runs the same run: plan, declaration, pins.
+        started: UTC time of this run, used unless an earlier part of the run is on disk.
+    """
+
+    def __init__(self, path: Path, key: Mapping[str, Any], started: str) -> None:
+        self.boots: dict[str, BootState] = {}
+        self.interrupted: list[BootRecord] = []
+        self.seeds: dict[tuple[str, str], int] = {}
+        self.started = started
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = _whole_lines(path)
+        header = {"event": "run", "key": json.loads(canonical(key)), "started": started}
+        if lines and lines[0].get("key") == header["key"]:
+            self.started = str(lines[0]["started"])
+            for line in lines[1:]:
+                self._replay(line)
+            self._file = path.open("ab")
+        else:
+            self._file = path.open("wb")
+            self._append(header)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def _append(self, event: Mapping[str, Any]) -> None:
+        self._file.write(canonical(event) + b"\n")
+        self._file.flush()
+
+    def _note(self, event: Mapping[str, Any]) -> None:
+        self._append(event)
+        self._replay(event)
+
+    def life(self, record: BootRecord, *, goes_on: bool) -> None:
+        """Note that a boot's server is ready.
+
+        Args:
+            record: The boot, with one life and no asks.
+            goes_on: Whether it continues an earlier life; otherwise that life is put aside.
+        """
+        self._note(
+            {"event": "life", "record": record.model_dump(mode="json"), "goes_on": goes_on}
+        )
+
+    def drawn(self, boot: str, ask: str, seed: int) -> None:
+        """Note a seed before it is sent, so that killing a run cannot draw another one."""
+        self._note({"event": "drawn", "boot": boot, "ask": ask, "seed": seed})
+
+    def asked(self, boot: str, record: AskRecord) -> None:
+        """Note an ask and its outcome."""
+        self._note({"event": "asked", "boot": boot, "record": record.model_dump(mode="json")})
+
+    def ended(self, boot: str, load_after: list[float], peak_memory_bytes: int | None) -> None:
+        """Note that a boot is over and everything in it has been asked."""
+        self._note(
+            {
+                "event": "ended",
+                "boot": boot,
+                "load_after": load_after,
+                "peak_memory_bytes": peak_memory_bytes,
+            }
+        )
+
+    def _replay(self, event: Mapping[str, Any]) -> None:
+        match event["event"]:
+            case "life":
+                self._replay_life(BootRecord.model_validate(event["record"]), event["goes_on"])
+            case "drawn":
+                self.seeds[event["boot"], event["ask"]] = event["seed"]
+            case "asked":
+                record = AskRecord.model_validate(event["record"])
+                self.boots[event["boot"]].asks[record.name] = record
+            case "ended":
+                state = self.boots[event["boot"]]
+                state.lives[-1] = state.lives[-1].model_copy(
+                    update={
+                        "load_after": event["load_after"],
+                        "peak_memory_bytes": event["peak_memory_bytes"],
+                    }
+                )
+                state.ended = True
+
+    def _replay_life(self, record: BootRecord, goes_on: bool) -> None:  # noqa: FBT001
+        earlier = self.boots.get(record.name)
+        if earlier is not None and goes_on:
+            earlier.lives.extend(record.lives)
+            return
+        if earlier is not None and earlier.asks:
+            self.interrupted.append(earlier.whole())
+        self.boots[record.name] = BootState(record, list(record.lives))
+
+    def remove(self) -> None:
+        """Delete the journal once its receipt is written."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+
+def _whole_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the events on disk; a last line that was cut off is removed from the file."""
+    if not path.is_file():
+        return []
+    data = path.read_bytes()
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        with path.open("r+b") as file:
+            file.truncate(end)
+    events = []
+    for line in data[:end].splitlines():
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            return []
+    return events

@@ -1,0 +1,265 @@
+"""Measuring an experiment: pins fetched and verified, the plan run, the receipt written whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from generator import __version__, host
+from generator.declaration import Declaration, Experiment, Resolved
+from generator.engines.base import Engine, RunningServer
+from generator.engines.wheel import WheelEngine
+from generator.errors import Fault, InputError, RunError
+from generator.experiments import kinds
+from generator.journal import Journal
+from generator.models.engine_files import fetch_engine
+from generator.models.metadata import read_metadata
+from generator.models.progress import Progress
+from generator.models.sources import fetch_model
+from generator.models.store import Store
+from generator.pins import Pins
+from generator.plan import Boot, Plan
+from generator.receipt import (
+    SCHEMA_VERSION,
+    DeclarationRecord,
+    EngineRecord,
+    FileRecord,
+    GeneratorRecord,
+    ModelRecord,
+    Receipt,
+    receipt_path,
+    render,
+    write_atomically,
+)
+from generator.run import Watcher, run_plan, utc_now
+
+WORK = ".work"
+TEMPLATES = Path("receipts", "chat-templates")
+
+
+def plan_experiment(resolved: Resolved[Experiment]) -> Plan:
+    """Expand an experiment to its boots and asks; pure."""
+    kind = kinds()[resolved.spec.kind]
+    return Plan(resolved.article, resolved.name, kind.name, kind.expand(resolved))
+
+
+@dataclass
+class Bench:
+    """Everything fetched, verified and ready for measuring below one root."""
+
+    root: Path
+    pins: Pins
+    store: Store
+    progress: Progress
+    engines: dict[str, tuple[Engine, EngineRecord]] = field(default_factory=dict)
+    models: dict[str, tuple[Path, ModelRecord]] = field(default_factory=dict)
+    templates: dict[str, tuple[Path, FileRecord]] = field(default_factory=dict)
+
+    def prepare(self, plan: Plan) -> None:
+        """Fetch and verify what *plan* needs; nothing is launched before all of it is right."""
+        for boot in plan.boots:
+            if boot.engine not in self.engines:
+                self.engines[boot.engine] = self._engine(boot.engine)
+            if boot.model not in self.models:
+                self.models[boot.model] = self._model(boot.model)
+            name = boot.server.chat_template
+            if name is not None and name not in self.templates:
+                self.templates[name] = self._template(plan, name)
+
+    def launch(self, boot: Boot) -> AbstractContextManager[RunningServer]:
+        """Start the server that *boot* asks for."""
+        engine, _ = self.engines[boot.engine]
+        template = boot.server.chat_template
+        return engine.launch(
+            boot.server,
+            self.models[boot.model][0],
+            boot.model,
+            self.templates[template][0] if template else None,
+        )
+
+    def _engine(self, name: str) -> tuple[Engine, EngineRecord]:
+        pin = self.pins.engine(name)
+        files = fetch_engine(pin, self.store, self.progress)
+        record = EngineRecord(
+            pin=pin.name,
+            type=pin.type,
+            version=f"{pin.distribution} {pin.version}",
+            build=pin.build,
+            files=[
+                FileRecord(name=name, bytes=(files.root / name).stat().st_size, sha256=digest)
+                for name, digest in sorted(files.digests.items())
+                if not name.endswith((".dist-info/RECORD", "METADATA", "LICENSE", "WHEEL", ".txt"))
+            ],
+        )
+        return WheelEngine(files.root), record
+
+    def _model(self, name: str) -> tuple[Path, ModelRecord]:
+        pin = self.pins.model(name)
+        path = fetch_model(pin, self.store, self.progress, root=self.root)
+        metadata = read_metadata(path)
+        return path, ModelRecord(
+            pin=pin.name,
+            title=pin.title,
+            file=pin.file,
+            bytes=pin.bytes,
+            sha256=pin.sha256,
+            license=pin.license,
+            metadata=asdict(metadata),
+        )
+
+    def _template(self, plan: Plan, name: str) -> tuple[Path, FileRecord]:
+        path = self.root / TEMPLATES / f"{name}.jinja"
+        if not path.is_file():
+            file = f"receipts/{plan.article}.yaml"
+            where = f"$.experiments.{plan.experiment}.server.chat_template"
+            problem = f"there is no {(TEMPLATES / name).as_posix()}.jinja"
+            raise InputError([Fault(file, 1, 1, where, problem, "add the file or correct the name")])
+        return path, _file_record(path)
+
+
+def _file_record(path: Path) -> FileRecord:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return FileRecord(name=path.name, bytes=path.stat().st_size, sha256=digest)
+
+
+@contextmanager
+def locked(root: Path, article: str) -> Iterator[None]:
+    """Hold an article's lock, so that two runs of it cannot mix.
+
+    Raises:
+        RunError: Somebody else holds it; the message names the process.
+    """
+    folder = root / WORK
+    folder.mkdir(parents=True, exist_ok=True)
+    holder = folder / f"{article}.holder"
+    try:
+        with FileLock(folder / f"{article}.lock", timeout=0):
+            holder.write_text(f"process {os.getpid()}, since {utc_now()}", encoding="utf-8")
+            yield
+            holder.unlink(missing_ok=True)
+    except Timeout as error:
+        name = holder.read_text(encoding="utf-8") if holder.exists() else "an unknown process"
+        raise RunError(
+            f"{article} is being measured already ({name}).",
+            "Wait until that run ends, or stop it; what it has measured is kept.",
+        ) from error
+
+
+def measure(
+    bench: Bench, declaration: Declaration, resolved: Resolved[Experiment], watcher: Watcher
+) -> Receipt:
+    """Measure one experiment and write its receipt.
+
+    An interrupted run leaves a journal below `.work/`, and the finished receipt of an earlier run
+    untouched; the next run goes on from the journal.
+
+    Raises:
+        EngineError: A server did not start.
+        FetchError: An engine or model is not what was pinned.
+    """
+    plan = plan_experiment(resolved)
+    bench.prepare(plan)
+    path = bench.root / WORK / resolved.article / f"{resolved.name}.jsonl"
+    with Journal(path, _key(bench, plan, resolved), utc_now()) as journal:
+        run_plan(plan, bench.launch, journal, watcher)
+        receipt = _receipt(bench, declaration, resolved, plan, journal)
+        target = receipt_path(bench.root, resolved.article, resolved.name)
+        write_atomically(target, render(receipt))
+        journal.remove()
+    return receipt
+
+
+def _used(plan: Plan, attribute: str) -> list[str]:
+    return sorted({str(getattr(boot, attribute)) for boot in plan.boots})
+
+
+def _key(bench: Bench, plan: Plan, resolved: Resolved[Experiment]) -> Mapping[str, Any]:
+    """Return what must be the same for a journal to be gone on with."""
+    return {
+        "plan": plan.sha256,
+        "experiment": resolved.as_json(),
+        "models": {name: bench.models[name][1].sha256 for name in _used(plan, "model")},
+        "engines": {
+            name: [file.sha256 for file in bench.engines[name][1].files]
+            for name in _used(plan, "engine")
+        },
+        "chat_templates": {name: record.sha256 for name, (_, record) in _templates(bench, plan)},
+        "generator": __version__,
+        "host": host.probe().model_dump(mode="json"),
+    }
+
+
+def _templates(bench: Bench, plan: Plan) -> list[tuple[str, tuple[Path, FileRecord]]]:
+    names = {boot.server.chat_template for boot in plan.boots} - {None}
+    return [(name, bench.templates[name]) for name in sorted(str(name) for name in names)]
+
+
+def _receipt(
+    bench: Bench,
+    declaration: Declaration,
+    resolved: Resolved[Experiment],
+    plan: Plan,
+    journal: Journal,
+) -> Receipt:
+    boots = [journal.boots[boot.name].whole() for boot in plan.boots]
+    result = kinds()[plan.kind].analyse(boots)
+    finished = utc_now()
+    return Receipt(
+        schema_version=SCHEMA_VERSION,
+        article=resolved.article,
+        experiment=resolved.name,
+        kind=plan.kind,
+        plan_sha256=plan.sha256,
+        declaration=DeclarationRecord(
+            file=declaration.file, sha256=declaration.sha256, experiment=resolved.as_json()
+        ),
+        models={name: bench.models[name][1] for name in _used(plan, "model")},
+        engines={name: bench.engines[name][1] for name in _used(plan, "engine")},
+        chat_templates={name: record for name, (_, record) in _templates(bench, plan)},
+        host=host.probe(),
+        generator=_generator(bench.root),
+        started=journal.started,
+        finished=finished,
+        measured_on=journal.started[:10],
+        boots=boots,
+        interrupted=journal.interrupted,
+        analysis=result.model_dump(mode="json"),
+    )
+
+
+def _generator(root: Path) -> GeneratorRecord:
+    """Return this program's version, and the commit of the checkout that it runs in."""
+
+    def git(*arguments: str) -> str | None:
+        command = ["git", "-C", str(root), *arguments]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip()
+
+    commit = git("rev-parse", "HEAD")
+    # what was measured is no change of the program that measured it
+    status = git("status", "--porcelain", "--", ".", ":!receipts/*/", ":!site/*/articles")
+    return GeneratorRecord(
+        version=__version__, commit=commit, dirty=None if status is None else bool(status)
+    )
+
+
+def write_sums(root: Path, article: str) -> None:
+    """Write `SHA256SUMS` over an article's receipts, for `sha256sum -c`."""
+    folder = root / "receipts" / article
+    lines = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
+        for path in sorted(folder.glob("*.json"))
+    ]
+    write_atomically(folder / "SHA256SUMS", "".join(lines))

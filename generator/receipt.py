@@ -1,0 +1,237 @@
+"""The receipt: everything that pins an experiment, and every raw response, in one JSON file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from generator.canonical import pretty
+from generator.errors import AuditError
+from generator.host import Host
+from generator.schema import Count, IsoDate, Model, Name, NonEmpty, Seconds, Sha256, UtcTime
+
+SCHEMA_VERSION = 1
+
+
+class DeclarationRecord(Model):
+    """Which declaration was measured, and the experiment as it was read from it."""
+
+    file: NonEmpty
+    sha256: Sha256
+    experiment: dict[str, Any]
+
+
+class ModelRecord(Model):
+    """The model's bytes and what its header says of them."""
+
+    pin: NonEmpty
+    title: NonEmpty
+    file: NonEmpty
+    bytes: Count
+    sha256: Sha256
+    license: NonEmpty
+    metadata: dict[str, Any]
+
+
+class FileRecord(Model):
+    """One file that the engine loads."""
+
+    name: NonEmpty
+    bytes: Count
+    sha256: Sha256
+
+
+class EngineRecord(Model):
+    """The engine's build and the digest of every file it loads."""
+
+    pin: NonEmpty
+    type: NonEmpty
+    version: NonEmpty
+    build: Count
+    files: list[FileRecord]
+
+
+class GeneratorRecord(Model):
+    """Which version of this program measured; `commit` is null outside a git checkout."""
+
+    version: NonEmpty
+    commit: str | None
+    dirty: bool | None
+
+
+class Answered(Model):
+    """A response as received; `response` is its JSON, lossless."""
+
+    status: Literal["answered"]
+    http_status: int
+    response: dict[str, Any]
+    raw_bytes: Count
+    raw_sha256: Sha256
+    wall_s: Seconds
+
+
+class Failed(Model):
+    """A failure, kept as data: its kind, what was seen, and the body if there was one."""
+
+    status: Literal["failed"]
+    kind: NonEmpty
+    message: NonEmpty
+    http_status: int | None
+    body: str | None
+    wall_s: Seconds
+
+
+class AskRecord(Model):
+    """One request as sent and its outcome."""
+
+    name: NonEmpty
+    endpoint: Literal["completion", "chat"]
+    cache: Literal["cold", "warm"]
+    seed: Literal["fixed", "drawn", "engine"]
+    request: dict[str, Any]
+    started: UtcTime
+    outcome: Annotated[Answered | Failed, Field(discriminator="status")]
+
+    @property
+    def replayable(self) -> bool:
+        """Whether the request alone is enough to ask again."""
+        return self.seed != "engine"
+
+
+class MismatchRecord(Model):
+    """A setting that the server reports otherwise than it was declared."""
+
+    name: NonEmpty
+    declared: Any
+    effective: Any
+
+
+class LifeRecord(Model):
+    """One life of the server process: when it began, how long it took, how busy the machine was."""
+
+    started: UtcTime
+    ready_s: Seconds
+    load_before: list[float]
+    load_after: list[float] | None
+    peak_memory_bytes: Count | None
+
+
+class BootRecord(Model):
+    """A boot as it happened.
+
+    Attributes:
+        lives: One, unless the run was interrupted and a divisible boot went on in another process.
+        settings: As declared; `effective` as the server's log and `/props` tell.
+        command_line: What starts a llama-server with these settings; names stand for paths.
+        props: The server's `/props`, without paths and one-time marks.
+    """
+
+    name: NonEmpty
+    engine: NonEmpty
+    model: NonEmpty
+    settings: dict[str, Any]
+    effective: dict[str, Any]
+    command_line: list[str]
+    props: dict[str, Any]
+    mismatches: list[MismatchRecord]
+    lives: list[LifeRecord]
+    asks: list[AskRecord]
+
+
+class Receipt(Model):
+    """One experiment's boots and asks, with everything that pins them.
+
+    `interrupted` holds boots that were cut off and had to be asked again from the beginning: they
+    are shown and counted, and no analysis reads them.
+    """
+
+    schema_version: Literal[1]
+    article: Name
+    experiment: Name
+    kind: Name
+    plan_sha256: Sha256
+    declaration: DeclarationRecord
+    models: dict[str, ModelRecord]
+    engines: dict[str, EngineRecord]
+    chat_templates: dict[str, FileRecord]
+    host: Host
+    generator: GeneratorRecord
+    started: UtcTime
+    finished: UtcTime
+    measured_on: IsoDate
+    boots: list[BootRecord]
+    interrupted: list[BootRecord]
+    analysis: dict[str, Any]
+
+    def asks(self) -> Iterator[tuple[BootRecord, AskRecord]]:
+        """Yield every counted ask with its boot, in the order in which they were asked."""
+        for boot in self.boots:
+            for ask in boot.asks:
+                yield boot, ask
+
+
+def receipt_path(root: Path, article: str, experiment: str) -> Path:
+    """Return where the receipt of *article*'s *experiment* lies below *root*."""
+    return root / "receipts" / article / f"{experiment}.json"
+
+
+def read(path: Path, *, name: str) -> Receipt:
+    """Read and check a receipt.
+
+    Args:
+        path: The file.
+        name: How the file is called in messages.
+
+    Raises:
+        AuditError: It is not JSON, was written by a newer program, or does not fit the schema.
+    """
+    try:
+        data = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise AuditError(
+            f"{name} is not JSON: {error}", f"Restore it: git checkout -- {name}"
+        ) from error
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise AuditError(
+            f"{name}: /schema_version is {version}; this program reads up to {SCHEMA_VERSION}.",
+            "Use the version of the program that wrote it, or a newer one.",
+        )
+    try:
+        return Receipt.model_validate(data)
+    except ValidationError as error:
+        raise AuditError(
+            f"{name} does not fit the receipt schema.",
+            f"Restore it (git checkout -- {name}) or measure again: receipts run.",
+            [
+                f"{name}: /{'/'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
+                for fault in error.errors()
+            ],
+        ) from error
+
+
+def render(receipt: Receipt) -> str:
+    """Return the text of the receipt's file."""
+    return pretty(receipt.model_dump(mode="json"))
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write *text* to *path* so that a reader sees the old file or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

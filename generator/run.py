@@ -1,0 +1,191 @@
+"""Running a plan: boots and asks, one at a time, every outcome journalled; it knows no kinds."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from generator import host
+from generator.client import Client
+from generator.engines.base import RunningServer
+from generator.engines.effective import scrub_props
+from generator.engines.table import command_line
+from generator.journal import Journal
+from generator.outcome import Answered, Failed
+from generator.plan import Ask, Boot, DrawnSeed, EngineSeed, FixedSeed, Plan
+from generator.receipt import Answered as AnsweredRecord
+from generator.receipt import AskRecord, BootRecord, LifeRecord, MismatchRecord
+from generator.receipt import Failed as FailedRecord
+from generator.settings import RANDOM_SEEDS
+
+Launch = Callable[[Boot], AbstractContextManager[RunningServer]]
+ASK_TIMEOUT_S = 900.0
+
+
+class Watcher(Protocol):
+    """Somebody who is told how a run goes."""
+
+    def booting(self, plan: Plan, boot: Boot) -> None:
+        """A server is being started."""
+
+    def asked(self, plan: Plan, boot: Boot, record: AskRecord, *, resumed: bool) -> None:
+        """An ask has its outcome; *resumed* if it was answered in an earlier part of the run."""
+
+
+def utc_now() -> str:
+    """Return the time as receipts write it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def run_plan(
+    plan: Plan,
+    launch: Launch,
+    journal: Journal,
+    watcher: Watcher,
+    *,
+    ask_timeout_s: float = ASK_TIMEOUT_S,
+) -> None:
+    """Run every boot that the journal does not know as ended.
+
+    Args:
+        plan: The boots and asks.
+        launch: Starts a server for a boot.
+        journal: Where outcomes are kept; afterwards it holds every boot.
+        watcher: Told of each step.
+        ask_timeout_s: How long one ask may take, in seconds.
+
+    Raises:
+        EngineError: A server did not start. What was answered stays in the journal.
+    """
+    for boot in plan.boots:
+        state = journal.boots.get(boot.name)
+        if state is not None and (state.ended or boot.divisible):
+            for record in state.asks.values():
+                watcher.asked(plan, boot, record, resumed=True)
+        if state is None or not state.ended:
+            _Life(plan, boot, journal, watcher, ask_timeout_s).live(launch)
+
+
+class _Life:
+    """One life of one boot's server."""
+
+    def __init__(
+        self, plan: Plan, boot: Boot, journal: Journal, watcher: Watcher, ask_timeout_s: float
+    ) -> None:
+        self.plan, self.boot = plan, boot
+        self.journal, self.watcher = journal, watcher
+        self.ask_timeout_s = ask_timeout_s
+
+    def live(self, launch: Launch) -> None:
+        """Start the server, ask what is still open, and end the boot."""
+        known = self.journal.boots.get(self.boot.name)
+        goes_on = known is not None and self.boot.divisible
+        answered = set(known.asks) if known is not None and goes_on else set()
+        self.watcher.booting(self.plan, self.boot)
+        load_before, started = host.load(), utc_now()
+        with launch(self.boot) as server, Client(server) as client:
+            life = LifeRecord(
+                started=started,
+                ready_s=round(server.ready_s, 6),
+                load_before=load_before,
+                load_after=None,
+                peak_memory_bytes=None,
+            )
+            self.journal.life(_boot_record(self.boot, server, life), goes_on=goes_on)
+            for ask in self.boot.asks:
+                if ask.name not in answered:
+                    self._ask(ask, client, server)
+            self.journal.ended(self.boot.name, host.load(), server.peak_memory_bytes())
+
+    def _ask(self, ask: Ask, client: Client, server: RunningServer) -> None:
+        request = {**ask.body, **self._seed(ask)}
+        started, death = utc_now(), server.death()
+        outcome = (
+            client.ask(ask.endpoint, request, self.ask_timeout_s)
+            if death is None
+            else Failed("died", f"not asked: the server {death}", None, None, 0.0)
+        )
+        record = AskRecord(
+            name=ask.name,
+            endpoint=ask.endpoint,
+            cache=ask.cache,
+            seed=_seed_word(ask),
+            request=request,
+            started=started,
+            outcome=_outcome_record(outcome),
+        )
+        self.journal.asked(self.boot.name, record)
+        self.watcher.asked(self.plan, self.boot, record, resumed=False)
+
+    def _seed(self, ask: Ask) -> dict[str, int]:
+        match ask.seed:
+            case FixedSeed(value):
+                return {"seed": value}
+            case EngineSeed():
+                return {}
+            case DrawnSeed():
+                drawn = self.journal.seeds.get((self.boot.name, ask.name))
+                if drawn is None:
+                    drawn = draw_seed()
+                    self.journal.drawn(self.boot.name, ask.name, drawn)
+                return {"seed": drawn}
+
+
+def draw_seed() -> int:
+    """Draw a fresh 32-bit seed which the engine does not take for a wish for its own dice."""
+    while (seed := secrets.randbits(32)) in RANDOM_SEEDS:
+        pass
+    return seed
+
+
+def _seed_word(ask: Ask) -> Any:
+    match ask.seed:
+        case FixedSeed():
+            return "fixed"
+        case DrawnSeed():
+            return "drawn"
+        case EngineSeed():
+            return "engine"
+
+
+def _outcome_record(outcome: Answered | Failed) -> AnsweredRecord | FailedRecord:
+    match outcome:
+        case Answered():
+            return AnsweredRecord(
+                status="answered",
+                http_status=outcome.http_status,
+                response=outcome.response,
+                raw_bytes=outcome.raw_bytes,
+                raw_sha256=outcome.raw_sha256,
+                wall_s=round(outcome.wall_s, 6),
+            )
+        case Failed():
+            return FailedRecord(
+                status="failed",
+                kind=outcome.kind,
+                message=outcome.message,
+                http_status=outcome.http_status,
+                body=outcome.body,
+                wall_s=round(outcome.wall_s, 6),
+            )
+
+
+def _boot_record(boot: Boot, server: RunningServer, life: LifeRecord) -> BootRecord:
+    return BootRecord(
+        name=boot.name,
+        engine=boot.engine,
+        model=boot.model,
+        settings=boot.server.model_dump(mode="json"),
+        effective=server.effective,
+        command_line=command_line(boot.server, boot.model),
+        props=scrub_props(server.props),
+        mismatches=[
+            MismatchRecord(name=m.name, declared=m.declared, effective=m.effective)
+            for m in server.mismatches
+        ],
+        lives=[life],
+        asks=[],
+    )

@@ -1,0 +1,35 @@
+"""The base of every model at a file's border: strict, frozen, no unknown keys."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+
+class Model(BaseModel):
+    """A strict, frozen pydantic model which refuses unknown keys."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", protected_namespaces=())
+
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
+NonEmpty = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+IsoDate = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+UtcTime = Annotated[
+    str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")
+]
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class Bilingual(Model):
+    """The same thing said in both languages, each as an original."""
+
+    zh: NonEmpty
+    en: NonEmpty
+
+    def of(self, lang: str) -> str:
+        """Return the wording for *lang*, `zh` or `en`."""
+        return self.zh if lang == "zh" else self.en
