@@ -1,0 +1,31 @@
+"""How a fetch tells of its progress."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Hears of one piece of work after another."""
+
+    def start(self, label: str, total_bytes: int) -> None:
+        """Begin a piece of work; a total of 0 means that its size is not known."""
+
+    def advance(self, count: int) -> None:
+        """Note *count* further bytes; negative where a fetch had to start anew."""
+
+    def done(self) -> None:
+        """End the piece of work, finished or failed."""
+
+
+class NoProgress:
+    """Hears and does nothing."""
+
+    def start(self, label: str, total_bytes: int) -> None:
+        """Begin nothing."""
+
+    def advance(self, count: int) -> None:
+        """Note nothing."""
+
+    def done(self) -> None:
+        """End nothing."""
