@@ -51,23 +51,22 @@ class ServerProcess:
         self, command: Sequence[str], order: bytes, aliases: Mapping[str, str] | None = None
     ) -> None:
         self._aliases = dict(aliases or {})
-        self._folder = tempfile.TemporaryDirectory(prefix="receipts-engine-")
-        self._log = Path(self._folder.name, "log")
         self._death: str | None = None
+        self._last_words = b""
+        # It has no name, so nothing is left of it if we are killed.
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
         kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
         try:
-            with self._log.open("wb") as log:
-                self._popen = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    cwd=self._folder.name,
-                    env={**kept, "LC_ALL": "C.UTF-8"},
-                    start_new_session=True,
-                )
+            self._popen = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                env={**kept, "LC_ALL": "C.UTF-8"},
+                start_new_session=True,
+            )
         except BaseException:
-            self._folder.cleanup()
+            self._log.close()
             raise
         self.pid = self._popen.pid
         try:
@@ -91,14 +90,17 @@ class ServerProcess:
         return self._death
 
     def log(self) -> str:
-        """Return the whole log as text, without paths; empty once the process is stopped."""
-        try:
-            text = self._log.read_bytes().decode("utf-8", errors="replace")
-        except FileNotFoundError:
-            return ""
+        """Return the log as text, without paths; only its end once the process is stopped."""
+        text = self._raw_log().decode("utf-8", errors="replace")
         for found, shown in self._aliases.items():
             text = text.replace(found, shown)
         return text
+
+    def _raw_log(self) -> bytes:
+        if self._log.closed:
+            return self._last_words
+        # The child writes through the same open file: a seek here would move its pen.
+        return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0)
 
     def log_tail(self, lines: int = 20) -> list[str]:
         """Return the last lines of the log, without paths and control characters."""
@@ -131,7 +133,8 @@ class ServerProcess:
         if self._popen.stdin is not None:
             with suppress(BrokenPipeError):
                 self._popen.stdin.close()
-        self._folder.cleanup()
+        self._last_words = self._raw_log()[-TAIL_BYTES:]
+        self._log.close()
 
 
 def describe(code: int, log: str) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import secrets
 import socket
 import time
+from contextlib import suppress
 from typing import Any
 
 import httpx
 
 from generator.engines.process import ServerProcess
 from generator.errors import EngineError
+from generator.wire import WireError, parse_object
 
 POLL_S = 0.01
-LOADING = 503
+PROBE_TIMEOUT_S = 1.0
 
 
 def free_port() -> int:
@@ -60,7 +62,7 @@ def wait_until_ready(
         base_url=f"http://127.0.0.1:{port}",
         trust_env=False,
         verify=False,  # noqa: S501 - plain HTTP; loading certificates would only cost time
-        timeout=2.0,
+        timeout=PROBE_TIMEOUT_S,
     ) as client:
         while True:
             death = process.death()
@@ -75,7 +77,8 @@ def wait_until_ready(
                 if process.death() is None:
                     raise _impostor(port, "another program listens there")
             elif status == httpx.codes.OK:
-                return _prove(client, port, key, alias)
+                with suppress(httpx.TransportError):  # it broke off; the next round says why
+                    return _prove(client, port, key, alias)
             if time.monotonic() > deadline:
                 raise EngineError(
                     f"The engine was not ready after {timeout_s:.0f} s.",
@@ -102,11 +105,14 @@ def _prove(client: httpx.Client, port: int, key: str, alias: str) -> dict[str, A
     answer = client.get("/props", headers={"Authorization": f"Bearer {key}"})
     if answer.status_code != httpx.codes.OK:
         raise _impostor(port, f"it answers /props with our key with {answer.status_code}")
-    props = answer.json()
+    try:
+        props = parse_object(answer.content)
+    except WireError as error:
+        raise _impostor(port, f"its /props are {error}") from error
     shown = props.get("model_alias")
     if shown != alias:
         raise _impostor(port, f"it presents the model {shown!r}, not {alias!r}")
-    return dict(props)
+    return props
 
 
 def _impostor(port: int, seen: str) -> EngineError:
