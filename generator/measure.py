@@ -116,16 +116,22 @@ class Bench:
         )
 
     def _template(self, plan: Plan, name: str) -> tuple[Path, FileRecord]:
-        path = self.root / TEMPLATES / f"{name}.jinja"
+        path = chat_template_path(self.root, name)
         if not path.is_file():
             file = f"receipts/{plan.article}.yaml"
             where = f"$.experiments.{plan.experiment}.server.chat_template"
             problem = f"there is no {(TEMPLATES / name).as_posix()}.jinja"
             raise InputError([Fault(file, 1, 1, where, problem, "add the file or correct the name")])
-        return path, _file_record(path)
+        return path, file_record(path)
 
 
-def _file_record(path: Path) -> FileRecord:
+def chat_template_path(root: Path, name: str) -> Path:
+    """Return where the chat template *name* lies below *root*."""
+    return root / TEMPLATES / f"{name}.jinja"
+
+
+def file_record(path: Path) -> FileRecord:
+    """Return a file's name, size and digest."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return FileRecord(name=path.name, bytes=path.stat().st_size, sha256=digest)

@@ -39,7 +39,7 @@ def render_page(templates: Sequence[Path], evidence: Evidence, lang: Language) -
     Raises:
         SiteError: A template is faulty, or speaks of something that is not there.
     """
-    environment = _environment(templates)
+    environment = template_environment(templates)
     words = read_words(_home(templates, "strings.yaml"), lang)
     functions = Functions(environment, evidence, words, _DEPTH[lang])
     environment.globals.update(functions.context())
@@ -61,7 +61,7 @@ def render_page(templates: Sequence[Path], evidence: Evidence, lang: Language) -
 
 def render_index(templates: Sequence[Path], all_evidence: Sequence[Evidence], lang: Language) -> str:
     """Render the list of articles, newest measurement first."""
-    environment = _environment(templates)
+    environment = template_environment(templates)
     words = read_words(_home(templates, "strings.yaml"), lang)
     ordered = sorted(all_evidence, key=lambda e: (e.measured_on or "", e.declaration.article))
     return (
@@ -85,7 +85,8 @@ def reading_minutes(body: str) -> int:
     return max(1, round(han / _HAN_A_MINUTE + words / _WORDS_A_MINUTE))
 
 
-def _environment(templates: Sequence[Path]) -> Environment:
+def template_environment(templates: Sequence[Path]) -> Environment:
+    """Return the environment in which pages are rendered: values inert, nothing undefined."""
     return Environment(
         loader=FileSystemLoader([str(folder) for folder in templates], encoding="utf-8"),
         autoescape=True,

@@ -1,0 +1,95 @@
+"""Findings: which file, where in it, what was expected and what was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+SHOWN = 120
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check that failed.
+
+    Attributes:
+        file: The file, relative to the project's root.
+        pointer: JSON pointer into it, or `line N` of a page.
+        check: Which check failed, in a few words.
+        expected: What should be there.
+        found: What is there.
+    """
+
+    file: str
+    pointer: str
+    check: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.file}: {self.pointer or '(whole file)'}: {self.check}: "
+            f"expected {self.expected}, found {self.found}"
+        )
+
+
+@dataclass
+class Report:
+    """What an audit checked, and what it found."""
+
+    checked: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    def expect(
+        self, file: str, pointer: str, check: str, *, expected: object, found: object
+    ) -> bool:
+        """Count a check; note a finding if *found* is not *expected*. Return whether it passed."""
+        self.checked += 1
+        if expected == found:
+            return True
+        self.findings.append(Finding(file, pointer, check, shorten(expected), shorten(found)))
+        return False
+
+    def expect_json(
+        self, file: str, pointer: str, check: str, *, expected: object, found: object
+    ) -> None:
+        """Count a check of two JSON values; note a finding for each place where they differ."""
+        self.checked += 1
+        for where, should, does in differences(expected, found, pointer):
+            self.findings.append(Finding(file, where, check, shorten(should), shorten(does)))
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING = _Nothing()
+
+
+def shorten(value: object) -> str:
+    """Return *value* as JSON, cut to a line's length."""
+    if value is NOTHING:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, default=str)
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
+
+def differences(
+    expected: Any, found: Any, pointer: str
+) -> Iterator[tuple[str, object, object]]:
+    """Yield the JSON pointers at which two values differ, with both values."""
+    match expected, found:
+        case dict(), dict():
+            for key in sorted(expected.keys() | found.keys()):
+                escaped = str(key).replace("~", "~0").replace("/", "~1")
+                yield from differences(
+                    expected.get(key, NOTHING), found.get(key, NOTHING), f"{pointer}/{escaped}"
+                )
+        case list(), list() if len(expected) == len(found):
+            for index, (left, right) in enumerate(zip(expected, found, strict=True)):
+                yield from differences(left, right, f"{pointer}/{index}")
+        case _ if expected != found or type(expected) is not type(found):
+            yield pointer, expected, found

@@ -1,0 +1,91 @@
+"""Checks of pages: rendered again in memory and compared, every fact's link resolved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from jsonpointer import JsonPointerException, resolve_pointer
+
+from generator.article import LANGUAGES, page_path, render_index, render_page
+from generator.audit.findings import NOTHING, Report
+from generator.declaration import Declaration
+from generator.errors import ReceiptsError
+from generator.evidence import articles, gather, read_evidence
+from generator.receipt import Receipt
+
+_FACT = re.compile(r'class="fact" href="[./]*receipts/([^/"]+)/([^/"]+)\.json#([^"]*)"')
+
+
+def check_pages(
+    report: Report,
+    root: Path,
+    templates: Sequence[Path],
+    declaration: Declaration,
+    receipts: Mapping[str, Receipt],
+) -> None:
+    """Check an article's pages in both languages, and the lists of articles."""
+    evidence = gather(declaration, receipts)
+    for lang in LANGUAGES:
+        path = page_path(root, declaration.article, lang)
+        file = path.relative_to(root).as_posix()
+        if not report.expect(file, "", "the page exists", expected=True, found=path.is_file()):
+            continue
+        committed = path.read_text(encoding="utf-8")
+        _check_text(report, file, render_page(templates, evidence, lang), committed)
+        _check_facts(report, file, committed, receipts)
+    try:
+        everything = [read_evidence(root, name) for name in articles(root)]
+    except ReceiptsError:
+        return  # another article's own audit names what is wrong with it
+    for lang in LANGUAGES:
+        path = page_path(root, "index", lang)
+        committed = path.read_text(encoding="utf-8") if path.is_file() else ""
+        file = path.relative_to(root).as_posix()
+        _check_text(report, file, render_index(templates, everything, lang), committed)
+
+
+def _check_text(report: Report, file: str, expected: str, found: str) -> None:
+    """Compare a page byte for byte; name the first line that differs."""
+    lines = zip_longest(expected.split("\n"), found.split("\n"), fillvalue=NOTHING)
+    for number, (should, does) in enumerate(lines, start=1):
+        if should != does:
+            column = _column(should, does)
+            report.expect(
+                file,
+                f"line {number}, column {column + 1}",
+                "rendered again from the receipts",
+                expected=_around(should, column),
+                found=_around(does, column),
+            )
+            return
+    report.checked += 1
+
+
+def _column(left: object, right: object) -> int:
+    pairs = enumerate(zip(str(left), str(right), strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(str(left)), len(str(right))))
+
+
+def _around(line: object, column: int) -> object:
+    return line[max(0, column - 30) : column + 30] if isinstance(line, str) else line
+
+
+def _check_facts(report: Report, file: str, page: str, receipts: Mapping[str, Receipt]) -> None:
+    data = {name: receipt.model_dump(mode="json") for name, receipt in receipts.items()}
+    for number, line in enumerate(page.split("\n"), start=1):
+        for _, experiment, pointer in _FACT.findall(line):
+            try:
+                resolve_pointer(data[experiment], pointer)
+                found: object = "something"
+            except (KeyError, JsonPointerException):
+                found = NOTHING
+            report.expect(
+                file,
+                f"line {number}",
+                f"the fact {experiment}.json#{pointer} resolves",
+                expected="something",
+                found=found,
+            )

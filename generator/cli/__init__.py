@@ -1,0 +1,58 @@
+"""The command line: the only place that prints and exits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from generator.cli.app import app
+from generator.cli.console import complain
+from generator.errors import ReceiptsError
+
+INTERRUPTED = 130
+INTERNAL = 1
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(invoke(argv))
+
+
+def invoke(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    Exit codes: 0 all well; 1 a fault of this program; 2 wrong usage; 3 faulty input; 4 a pinned
+    file could not be had; 5 the engine; 6 a run with failed asks, or one that could not begin;
+    7 the audit failed; 8 pages could not be made; 130 interrupted.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    try:
+        code = app.main([a for a in arguments if a != "--debug"], standalone_mode=False)
+    except click.exceptions.Abort:
+        complain("Interrupted.", "What was answered is kept; the same command goes on from there.")
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        complain("Interrupted.", "What was answered is kept; the same command goes on from there.")
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except ReceiptsError as error:
+        if debug:
+            raise
+        complain(error.what, error.remedy, error.details)
+        return error.exit_code
+    except BrokenPipeError:
+        return 0
+    except Exception as error:
+        if debug:
+            raise
+        complain(
+            f"This is a fault of receipts itself: {type(error).__name__}: {error}",
+            "Run the same command with --debug and report what it prints.",
+        )
+        return INTERNAL
+    return code if isinstance(code, int) else 0

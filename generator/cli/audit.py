@@ -1,0 +1,38 @@
+"""`receipts audit`: distrust everything that is committed, offline."""
+
+from __future__ import annotations
+
+import click
+
+from generator.cli.console import good, say, say_json
+from generator.cli.targets import Project, with_json, with_targets
+from generator.errors import AuditError
+
+
+@click.command("audit")
+@with_targets
+@with_json
+@click.pass_obj
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """Check receipts and pages offline: no engine, no model, no network.
+
+    Checks each receipt's schema and digest, its declaration and plan, recomputes every analysis
+    and claim, renders every page again in memory and compares it byte for byte.
+    """
+    from generator.audit import audit_article
+
+    findings, checked = [], 0
+    for article in project.articles(targets):
+        report = audit_article(project.root, project.templates, article)
+        findings += report.findings
+        checked += report.checked
+    if as_json:
+        say_json({"checked": checked, "findings": [finding.__dict__ for finding in findings]})
+    if findings:
+        raise AuditError(
+            f"{len(findings)} of {checked} checks failed.",
+            "Restore the files (git checkout), or measure and render again: make receipts.",
+            [str(finding) for finding in findings],
+        )
+    if not as_json:
+        say(good(f"{checked} checks passed: every number follows from its raw responses."))

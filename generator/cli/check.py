@@ -1,0 +1,47 @@
+"""`receipts check`: read everything an author wrote and list every fault."""
+
+from __future__ import annotations
+
+import click
+
+from generator.cli.console import good, say, say_json
+from generator.cli.targets import Project, with_json, with_targets
+
+
+@click.command("check")
+@with_targets
+@with_json
+@click.pass_obj
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """Check declarations, pins and templates, and list every fault with file and line."""
+    from generator.article.lint import lint_article
+    from generator.errors import InputError
+    from generator.pins import load_pins
+
+    faults = []
+    pins = None
+    try:
+        pins = load_pins(project.root)
+    except InputError as error:
+        faults += error.faults
+    try:
+        chosen = project.select(targets)
+    except InputError as error:
+        faults += error.faults
+        chosen = []
+    for declaration, _ in chosen:
+        if pins is not None:
+            for experiment in declaration.experiments.values():
+                try:
+                    pins.engine(experiment.engine)
+                    pins.model(experiment.model)
+                except InputError as error:
+                    faults += error.faults
+        faults += lint_article(project.templates, project.root, declaration)
+    if as_json:
+        say_json([fault.__dict__ for fault in sorted(set(faults))])
+    if faults:
+        raise InputError(faults)
+    if not as_json:
+        count = sum(len(names) for _, names in chosen)
+        say(good(f"{len(chosen)} articles with {count} experiments: no faults."))

@@ -1,0 +1,36 @@
+"""`receipts doctor`: what this machine lacks, each with a remedy."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from generator.cli.console import say, say_json
+from generator.cli.targets import Project, with_json
+from generator.errors import RunError
+
+
+@click.command("doctor")
+@with_json
+@click.pass_obj
+def command(project: Project, as_json: bool) -> None:  # noqa: FBT001
+    """Look at this machine: engine, memory, threads, load, disk, programs, each with a remedy."""
+    from generator.doctor import diagnose
+    from generator.host import probe
+    from generator.pins import load_pins
+
+    declarations = [declaration for declaration, _ in project.select(())]
+    found = list(
+        diagnose(project.root, load_pins(project.root), declarations, probe(), os.environ)
+    )
+    if as_json:
+        say_json([diagnosis.__dict__ for diagnosis in found])
+    else:
+        for diagnosis in found:
+            say(f"{diagnosis.verdict:<8} {diagnosis.name}: {diagnosis.found}")
+            if diagnosis.verdict != "good":
+                say(f"         → {diagnosis.remedy}")
+    bad = [diagnosis.name for diagnosis in found if diagnosis.verdict == "bad"]
+    if bad:
+        raise RunError(f"This machine is not fit: {', '.join(bad)}.", "See the remedies above.")

@@ -1,0 +1,38 @@
+"""`receipts fetch`: have the pinned engines and models, verified, before measuring."""
+
+from __future__ import annotations
+
+import click
+
+from generator.cli.console import good, say
+from generator.cli.targets import Project, with_targets
+
+
+@click.command("fetch")
+@with_targets
+@click.option("--model", "models", multiple=True, help="A pinned model, declared or not.")
+@click.pass_obj
+def command(project: Project, targets: tuple[str, ...], models: tuple[str, ...]) -> None:
+    """Fetch and verify the engines and models that declarations name."""
+    from generator.cli.progress import Reporter
+    from generator.measure import Bench, plan_experiment
+    from generator.models.sources import fetch_model
+    from generator.models.store import Store
+    from generator.pins import load_pins
+
+    pins, store = load_pins(project.root), Store.of_user()
+    with Reporter() as reporter:
+        bench = Bench(project.root, pins, store, reporter)
+        for name in models:
+            fetch_model(pins.model(name), store, reporter, root=project.root)
+        if not models:
+            for declaration, names in project.select(targets):
+                for name in names:
+                    bench.prepare(plan_experiment(declaration.experiments[name]))
+    for name, (_, record) in bench.engines.items():
+        say(f"{name}: {record.version}, {len(record.files)} files verified")
+    for name, (_, model) in bench.models.items():
+        say(f"{name}: {model.bytes:,} bytes, sha256 {model.sha256}")
+    for name in models:
+        say(f"{name}: {pins.model(name).bytes:,} bytes, sha256 {pins.model(name).sha256}")
+    say(good("Everything that was asked for is here and verified."))

@@ -1,0 +1,46 @@
+"""`receipts list`: the articles, their experiments, and what has been measured."""
+
+from __future__ import annotations
+
+import click
+
+from generator.cli.console import say, say_json
+from generator.cli.targets import Project, with_json, with_targets
+
+
+@click.command("list")
+@with_targets
+@with_json
+@click.pass_obj
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """List articles and experiments, when each was measured and how each claim comes out."""
+    from generator.evidence import gather, read_receipts
+
+    rows = []
+    for declaration, names in project.select(targets):
+        receipts = read_receipts(project.root, declaration)
+        rows.append(
+            {
+                "article": declaration.article,
+                "title": declaration.head.title.model_dump(),
+                "experiments": [
+                    {
+                        "name": name,
+                        "kind": declaration.experiments[name].spec.kind,
+                        "measured_on": receipts[name].measured_on if name in receipts else None,
+                    }
+                    for name in names
+                ],
+                "claims": {n: j.outcome for n, j in gather(declaration, receipts).claims.items()},
+            }
+        )
+    if as_json:
+        say_json(rows)
+        return
+    for row in rows:
+        say(f"{row['article']}")
+        for experiment in row["experiments"]:
+            day = experiment["measured_on"] or "not measured"
+            say(f"  {experiment['name']:<24} {experiment['kind']:<10} {day}")
+        for name, outcome in row["claims"].items():
+            say(f"  claim {name:<18} {outcome}")

@@ -1,0 +1,33 @@
+"""`receipts plan`: show what a run would ask, without running it."""
+
+from __future__ import annotations
+
+import click
+
+from generator.cli.console import say, say_json
+from generator.cli.targets import Project, with_json, with_targets
+
+
+@click.command("plan")
+@with_targets
+@with_json
+@click.pass_obj
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """Show the boots and asks of a run, and each plan's digest."""
+    from generator.measure import plan_experiment
+
+    plans = [
+        plan_experiment(declaration.experiments[name])
+        for declaration, names in project.select(targets)
+        for name in names
+    ]
+    if as_json:
+        say_json([{**plan.as_json(), "sha256": plan.sha256} for plan in plans])
+        return
+    for plan in plans:
+        say(f"{plan.article}/{plan.experiment} ({plan.kind}): {plan.asks} asks, plan {plan.sha256[:12]}")
+        for boot in plan.boots:
+            say(f"  boot {boot.name}: {boot.engine}, {boot.model}, -ub {boot.server.n_ubatch}")
+            for ask in boot.asks:
+                say(f"    ask {ask.name}: {ask.endpoint}, {ask.cache}")
+    say(f"{sum(plan.asks for plan in plans)} asks in {sum(len(p.boots) for p in plans)} boots.")

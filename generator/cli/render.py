@@ -1,0 +1,29 @@
+"""`receipts render`: make the pages' Markdown from receipts alone."""
+
+from __future__ import annotations
+
+import click
+
+from generator.cli.console import good, say
+from generator.cli.targets import Project, with_targets
+
+
+@click.command("render")
+@with_targets
+@click.option(
+    "--reanalyse",
+    is_flag=True,
+    help="First recompute the analysis in each receipt, after the program has changed.",
+)
+@click.pass_obj
+def command(project: Project, targets: tuple[str, ...], reanalyse: bool) -> None:  # noqa: FBT001
+    """Render articles in both languages from the receipts: no engine, no model, no network."""
+    from generator.publish import reanalyse_article, render_articles
+
+    names = project.articles(targets)
+    if reanalyse:
+        for name in names:
+            for path in reanalyse_article(project.root, name):
+                say(f"analysed again: {path}")
+    written = render_articles(project.root, project.templates, names)
+    say(good(f"Rendered {len(written)} pages of {len(names)} articles below site/."))

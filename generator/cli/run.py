@@ -1,0 +1,57 @@
+"""`receipts run`: measure, and write the receipts."""
+
+from __future__ import annotations
+
+import click
+
+from generator.cli.console import good, note, say
+from generator.cli.targets import Project, with_targets
+from generator.errors import RunError
+
+
+@click.command("run")
+@with_targets
+@click.option("--model", help="Measure with this pinned model instead of the declared one.")
+@click.option("--engine", help="Measure with this pinned engine instead of the declared one.")
+@click.pass_obj
+def command(
+    project: Project, targets: tuple[str, ...], model: str | None, engine: str | None
+) -> None:
+    """Measure: fetch pins, start servers, ask, and write one receipt an experiment.
+
+    A run that is cut off goes on where it stopped when the same command is given again. The
+    receipt of an earlier run stays until the new one is whole.
+    """
+    from generator.cli.progress import Reporter
+    from generator.declaration import Override
+    from generator.measure import Bench, locked, measure, plan_experiment, write_sums
+    from generator.models.store import Store
+    from generator.pins import load_pins
+
+    chosen = project.select(targets, Override(model, engine))
+    pins = load_pins(project.root)
+    asks = sum(plan_experiment(d.experiments[name]).asks for d, names in chosen for name in names)
+    failed = 0
+    with Reporter(asks) as reporter:
+        bench = Bench(project.root, pins, Store.of_user(), reporter)
+        for declaration, names in chosen:
+            for name in names:
+                bench.prepare(plan_experiment(declaration.experiments[name]))
+        for declaration, names in chosen:
+            with locked(project.root, declaration.article):
+                for name in names:
+                    receipt = measure(bench, declaration, declaration.experiments[name], reporter)
+                    write_sums(project.root, declaration.article)
+                    failed += receipt.analysis.get("failed", 0)
+                    for boot in receipt.boots:
+                        for odd in boot.mismatches:
+                            note(
+                                f"warning: {name}, boot {boot.name}: {odd.name} was declared "
+                                f"{odd.declared!r} and is {odd.effective!r}"
+                            )
+    if failed:
+        raise RunError(
+            f"{failed} of {asks} asks failed; the receipts record each one.",
+            "Look at the outcomes in receipts/<article>/*.json, then run again.",
+        )
+    say(good(f"Measured {asks} asks; receipts are in receipts/."))

@@ -1,0 +1,59 @@
+"""Writing pages: every article in both languages and the list of articles, below `site/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from generator.article import LANGUAGES, page_path, render_index, render_page
+from generator.evidence import articles, declare, read_evidence, read_receipts
+from generator.experiments import kinds
+from generator.measure import write_sums
+from generator.receipt import Receipt, receipt_path, render, write_atomically
+
+
+def pages(root: Path, templates: Sequence[Path], names: Sequence[str]) -> Mapping[Path, str]:
+    """Render the pages of *names*, and the lists of all articles, in memory.
+
+    Returns:
+        Each page's path and its text.
+    """
+    evidence = {name: read_evidence(root, name) for name in articles(root)}
+    rendered = {
+        page_path(root, name, lang): render_page(templates, evidence[name], lang)
+        for name in names
+        for lang in LANGUAGES
+    }
+    for lang in LANGUAGES:
+        path = page_path(root, "index", lang)
+        rendered[path] = render_index(templates, list(evidence.values()), lang)
+    return rendered
+
+
+def render_articles(root: Path, templates: Sequence[Path], names: Sequence[str]) -> list[Path]:
+    """Render and write the pages of *names*; a page that has not changed is left alone."""
+    rendered = pages(root, templates, names)
+    for path, text in rendered.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_atomically(path, text)
+    return list(rendered)
+
+
+def analyse(receipt: Receipt) -> Receipt:
+    """Return *receipt* with its analysis computed from its raw responses; pure."""
+    result = kinds()[receipt.kind].analyse(receipt.boots)
+    return receipt.model_copy(update={"analysis": result.model_dump(mode="json")})
+
+
+def reanalyse_article(root: Path, article: str) -> list[str]:
+    """Recompute the analysis stored in each receipt of an article; return those that changed."""
+    changed = []
+    for name, receipt in read_receipts(root, declare(root, article)).items():
+        fresh = analyse(receipt)
+        if fresh.analysis != receipt.analysis:
+            path = receipt_path(root, article, name)
+            write_atomically(path, render(fresh))
+            changed.append(path.relative_to(root).as_posix())
+    if changed:
+        write_sums(root, article)
+    return changed
