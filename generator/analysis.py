@@ -80,7 +80,9 @@ def groups(answers: Sequence[Answer]) -> list[Group]:
 
 def shared_prefix(left: Sequence[object], right: Sequence[object]) -> int:
     """Return how many opening items two sequences share."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
+    )
 
 
 def divergence(baseline: Answer, other: Answer) -> Divergence | None:
@@ -92,9 +94,7 @@ def divergence(baseline: Answer, other: Answer) -> Divergence | None:
     chosen = other.tokens[index] if index < len(other.tokens) else None
     return Divergence(
         token=index,
-        character=shared_prefix(
-            baseline.thinking + baseline.text, other.thinking + other.text
-        ),
+        character=shared_prefix(baseline.thinking + baseline.text, other.thinking + other.text),
         baseline=there.text if there else None,
         chosen=chosen.text if chosen else None,
         gap=there.gap if there else None,

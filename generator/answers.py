@@ -1,4 +1,4 @@
-"""A receipt's raw responses read as answers: text, thinking, tokens, and what was really evaluated."""
+"""A receipt's raw responses read as answers: text, thinking, tokens, what was evaluated."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def read_answers(boots: Sequence[BootRecord]) -> list[Answer]:
 
 def failures(boots: Sequence[BootRecord]) -> int:
     """Return how many asks failed."""
-    return sum(
-        not isinstance(ask.outcome, Answered) for boot in boots for ask in boot.asks
-    )
+    return sum(not isinstance(ask.outcome, Answered) for boot in boots for ask in boot.asks)
 
 
 def cache_as_planned(planned: str, cache_n: int, prompt_n: int) -> bool:

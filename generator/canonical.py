@@ -7,7 +7,9 @@ import json
 import re
 from typing import Any
 
-_UNPRINTABLE = re.compile("[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
+_UNPRINTABLE = re.compile(
+    "[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
+)
 
 
 def _escape(match: re.Match[str]) -> str:

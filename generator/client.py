@@ -7,15 +7,14 @@ import json
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Protocol, Self
 
 import httpx
 
 from generator.errors import EngineError
 from generator.outcome import KINDS, Answered, Failed, Kind
+from generator.settings import Endpoint
 from generator.wire import WireError, parse_object, parse_stream
-
-Endpoint = Literal["completion", "chat"]
 
 PATHS: Mapping[Endpoint, str] = {"completion": "/completion", "chat": "/v1/chat/completions"}
 # After these the process may be dying: it closes its connections before it can be waited for.

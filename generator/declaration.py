@@ -11,9 +11,8 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from generator.errors import Fault, InputError
-from generator.plan import Endpoint
 from generator.schema import Bilingual, IsoDate, Model, Name, NonEmpty, Sha256
-from generator.settings import Sampling, ServerSettings, merge
+from generator.settings import Endpoint, Sampling, ServerSettings, merge
 from generator.yamlfile import Document, faults_from_pydantic, load
 
 MAX_PROMPT_BYTES = 1_000_000
@@ -173,11 +172,14 @@ class Override:
     engine: str | None = None
 
 
+AS_DECLARED = Override()
+
+
 def read_declaration(
     root: Path,
     article: str,
     kinds: Mapping[str, type[Experiment]],
-    override: Override = Override(),
+    override: Override = AS_DECLARED,
 ) -> Declaration:
     """Read and check `receipts/<article>.yaml`.
 
@@ -284,9 +286,7 @@ class _Reader:
             prompt=self._prompt(spec.prompt, (*where, "prompt")),
             model=self.override.model or spec.model or defaults.model,
             engine=self.override.engine or spec.engine or defaults.engine,
-            server=self._settings(
-                ServerSettings, defaults.server, spec.server, (*where, "server")
-            ),
+            server=self._settings(ServerSettings, defaults.server, spec.server, (*where, "server")),
             sampling=self._settings(
                 Sampling, defaults.sampling, spec.sampling, (*where, "sampling")
             ),

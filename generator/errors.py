@@ -25,6 +25,7 @@ class ReceiptsError(Exception):
         self.details = tuple(details)
 
     def __str__(self) -> str:
+        """Say what happened, the details, and the remedy, a line each."""
         return "\n".join([self.what, *(f"  {line}" for line in self.details), f"→ {self.remedy}"])
 
 
@@ -49,6 +50,7 @@ class Fault:
     remedy: str
 
     def __str__(self) -> str:
+        """Say it as compilers do: file, line, column first."""
         return f"{self.file}:{self.line}:{self.column}: {self.path}: {self.problem} → {self.remedy}"
 
 
@@ -59,9 +61,9 @@ class InputError(ReceiptsError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(sorted(set(faults)))
-        count = len(self.faults)
+        count, files = len(self.faults), sorted({fault.file for fault in faults})
         super().__init__(
-            f"{count} fault{'' if count == 1 else 's'} in {', '.join(sorted({f.file for f in faults}))}",
+            f"{count} fault{'' if count == 1 else 's'} in {', '.join(files)}",
             "Mend what is listed above and run `receipts check`.",
             [str(fault) for fault in self.faults],
         )

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generator.claims import Judged, expression_faults, judge
-from generator.declaration import Declaration, Override, declaration_paths, read_declaration
+from generator.declaration import (
+    AS_DECLARED,
+    Declaration,
+    Override,
+    declaration_paths,
+    read_declaration,
+)
 from generator.errors import Fault, InputError, ReceiptsError
 from generator.experiments import kinds
 from generator.receipt import Receipt, read, receipt_path
@@ -53,7 +59,7 @@ def articles(root: Path) -> list[str]:
     return names
 
 
-def declare(root: Path, article: str, override: Override = Override()) -> Declaration:
+def declare(root: Path, article: str, override: Override = AS_DECLARED) -> Declaration:
     """Read a declaration and check its claims against the kinds' analyses.
 
     Raises:

@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 INK, MUTED, BAR, ACCENT, GRID = "#111111", "#222222", "#333333", "#444444", "#555555"
 _VARIABLES = {
@@ -63,7 +64,7 @@ def specification(bars: Bars, words: Wording) -> dict[str, object]:
     """
     import altair as alt  # noqa: PLC0415 - takes half a second, and only drawing needs it
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "row": words.row.format(bar.name),
             "value": bar.value,
@@ -72,9 +73,9 @@ def specification(bars: Bars, words: Wording) -> dict[str, object]:
         }
         for bar in bars.bars
     ]
-    order = [row["row"] for row in rows]
+    order = [str(row["row"]) for row in rows]
     top = max([1.0, *(bar.value for bar in bars.bars)])
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("row:N", sort=order, title=None, scale=alt.Scale(paddingInner=0.3)),
         x=alt.X(
             "value:Q",

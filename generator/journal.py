@@ -57,6 +57,7 @@ class Journal:
             self._append(header)
 
     def __enter__(self) -> Self:
+        """Return the journal itself."""
         return self
 
     def __exit__(
@@ -65,6 +66,7 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Close the file; what was noted stays."""
         self._file.close()
 
     def _append(self, event: Mapping[str, Any]) -> None:
@@ -82,9 +84,7 @@ class Journal:
             record: The boot, with one life and no asks.
             goes_on: Whether it continues an earlier life; otherwise that life is put aside.
         """
-        self._note(
-            {"event": "life", "record": record.model_dump(mode="json"), "goes_on": goes_on}
-        )
+        self._note({"event": "life", "record": record.model_dump(mode="json"), "goes_on": goes_on})
 
     def drawn(self, boot: str, ask: str, seed: int) -> None:
         """Note a seed before it is sent, so that killing a run cannot draw another one."""
@@ -124,7 +124,7 @@ class Journal:
                 )
                 state.ended = True
 
-    def _replay_life(self, record: BootRecord, goes_on: bool) -> None:  # noqa: FBT001
+    def _replay_life(self, record: BootRecord, goes_on: bool) -> None:
         earlier = self.boots.get(record.name)
         if earlier is not None and goes_on:
             earlier.lives.extend(record.lives)

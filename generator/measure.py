@@ -28,7 +28,6 @@ from generator.models.store import Store
 from generator.pins import Pins
 from generator.plan import Boot, Plan
 from generator.receipt import (
-    SCHEMA_VERSION,
     DeclarationRecord,
     EngineRecord,
     FileRecord,
@@ -121,7 +120,9 @@ class Bench:
             file = f"receipts/{plan.article}.yaml"
             where = f"$.experiments.{plan.experiment}.server.chat_template"
             problem = f"there is no {(TEMPLATES / name).as_posix()}.jinja"
-            raise InputError([Fault(file, 1, 1, where, problem, "add the file or correct the name")])
+            raise InputError(
+                [Fault(file, 1, 1, where, problem, "add the file or correct the name")]
+            )
         return path, file_record(path)
 
 
@@ -220,7 +221,7 @@ def _receipt(
     result = kinds()[plan.kind].analyse(boots)
     finished = utc_now()
     return Receipt(
-        schema_version=SCHEMA_VERSION,
+        schema_version=1,
         article=resolved.article,
         experiment=resolved.name,
         kind=plan.kind,

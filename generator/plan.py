@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from generator.canonical import digest
-from generator.settings import ServerSettings
+from generator.settings import Endpoint, ServerSettings
 
-Endpoint = Literal["completion", "chat"]
 Cache = Literal["cold", "warm"]
 
 
@@ -27,7 +26,7 @@ class DrawnSeed:
 
 @dataclass(frozen=True)
 class EngineSeed:
-    """No seed is sent; the engine rolls its own and does not tell it, so nothing can be replayed."""
+    """No seed is sent: the engine rolls its own and does not tell, so nothing can be replayed."""
 
 
 Seed = FixedSeed | DrawnSeed | EngineSeed

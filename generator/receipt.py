@@ -15,6 +15,7 @@ from generator.canonical import pretty
 from generator.errors import AuditError
 from generator.host import Host
 from generator.schema import Count, IsoDate, Model, Name, NonEmpty, Seconds, Sha256, UtcTime
+from generator.settings import Endpoint
 
 SCHEMA_VERSION = 1
 
@@ -91,7 +92,7 @@ class AskRecord(Model):
     """One request as sent and its outcome."""
 
     name: NonEmpty
-    endpoint: Literal["completion", "chat"]
+    endpoint: Endpoint
     cache: Literal["cold", "warm"]
     seed: Literal["fixed", "drawn", "engine"]
     request: dict[str, Any]

@@ -24,6 +24,7 @@ Natural = Annotated[Whole, Field(ge=0)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Share = Annotated[Number, Field(ge=0, le=1)]
+Endpoint = Literal["completion", "chat"]
 Scalar = bool | int | Number | str
 KvType = Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"]
 
@@ -166,7 +167,7 @@ def merge(model: type[M], base: Mapping[str, Any], overlay: Mapping[str, Any]) -
     return model.model_validate(merged)
 
 
-def sampling_fields(sampling: Sampling, endpoint: Literal["completion", "chat"]) -> dict[str, Any]:
+def sampling_fields(sampling: Sampling, endpoint: Endpoint) -> dict[str, Any]:
     """Return the request fields that *sampling* means to *endpoint*, all but the seed.
 
     The two endpoints differ in one: a completion reports its likely tokens by `n_probs`, a chat by

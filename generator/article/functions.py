@@ -67,7 +67,7 @@ class Functions:
 
     def word(self, key: str, **values: object) -> Markup:
         """Return a label of ours; the values in it are made inert by the page's rule."""
-        return Markup(self.words.label(key, **values))  # noqa: S704 - our own words
+        return Markup(self.words.label(key, **values))
 
     def say(self, text: Any) -> Markup:
         """Render a declared sentence (`zh`/`en`), which may itself use facts."""
@@ -75,7 +75,7 @@ class Functions:
 
     def prose(self, source: str) -> Markup:
         """Render prose of the author's as a template."""
-        return Markup(self.environment.from_string(source).render(self.context()))  # noqa: S704 - the author's
+        return Markup(self.environment.from_string(source).render(self.context()))
 
     def claim(self, name: str) -> Markup:
         """Return the sentence that a claim has today, marked with how it came out."""
@@ -126,7 +126,9 @@ class Functions:
             case _:
                 shown = str(value)
         name = f"{experiment}.json"
-        return link(f"{self.receipt_href(experiment)}#{pointer}", shown, "fact", f"{name} {pointer}")
+        return link(
+            f"{self.receipt_href(experiment)}#{pointer}", shown, "fact", f"{name} {pointer}"
+        )
 
     def _resolve(self, receipt: Receipt, experiment: str, pointer: str) -> Any:
         try:
@@ -164,7 +166,7 @@ class Functions:
         def figure(name: str, **wording: str) -> Markup:
             words = Wording(**{key: str(value) for key, value in wording.items()})
             data = base64.b64encode(drawings[name].csv().encode()).decode()
-            return Markup(  # noqa: S704 - svg() escapes what it is given
+            return Markup(
                 f'<figure class="chart">{svg(drawings[name], words, name=f"{experiment}-{name}")}'
                 f"<figcaption>{words.title} "
                 f'<a href="data:text/csv;base64,{data}" download="{experiment}-{name}.csv">'
@@ -187,7 +189,7 @@ class Functions:
     def _template(self, name: str, **values: Any) -> Markup:
         template = self.environment.get_template(name)
         text = template.render({**self.context(), **values})
-        return Markup(text.strip())  # noqa: S704 - finalize() made its values inert
+        return Markup(text.strip())
 
     def curl(self, experiment: str, *keys: str) -> Markup:
         """Return the first request of an experiment as a curl command in a code block."""

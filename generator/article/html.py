@@ -16,7 +16,7 @@ EXCERPT = 72
 CONTEXT = 44
 
 
-def finalize(value: Any) -> Any:
+def finalize(value: object) -> Markup:
     """Make every printed value inert unless it is already markup of ours.
 
     Jinja calls this on each `{{ … }}`, so model output cannot reach a page by forgetting a filter.

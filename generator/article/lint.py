@@ -25,14 +25,11 @@ _BOLD = re.compile(r"\*\*[^*\n]*[。，！？：；、”）]\*\*[\u4e00-\u9fff]
 _CALLS = ("claim", "show", "fact", "partial", "curl", "receipt_link")
 
 
-def lint_article(
-    templates: Sequence[Path], root: Path, declaration: Declaration
-) -> list[Fault]:
+def lint_article(templates: Sequence[Path], declaration: Declaration) -> list[Fault]:
     """Check an article's two templates and its claims' sentences.
 
     Args:
         templates: Folders searched in order.
-        root: The project's root, to name files.
         declaration: The article's declaration.
 
     Returns:
@@ -55,7 +52,9 @@ def lint_article(
         try:
             skeletons[lang] = skeleton(templates, source)
         except TemplateSyntaxError as error:
-            faults.append(Fault(file, error.lineno, 1, "$", str(error.message), "mend the template"))
+            faults.append(
+                Fault(file, error.lineno, 1, "$", str(error.message), "mend the template")
+            )
     if len(skeletons) == len(LANGUAGES) and skeletons["zh"] != skeletons["en"]:
         faults.append(_difference(declaration.article, skeletons["zh"], skeletons["en"]))
     for name, claim in declaration.head.claims.items():
@@ -88,7 +87,7 @@ def skeleton(templates: Sequence[Path], source: str) -> list[str]:
     """Return what both languages must share: headings with their ids, tables, lists, calls."""
     tree = template_environment(templates).parse(source)
     calls = [
-        f"{call.node.name}({', '.join(str(arg.value) for arg in call.args if isinstance(arg, nodes.Const))})"
+        f"{call.node.name}{tuple(arg.value for arg in call.args if isinstance(arg, nodes.Const))}"
         for call in tree.find_all(nodes.Call)
         if isinstance(call.node, nodes.Name) and call.node.name in _CALLS
     ]

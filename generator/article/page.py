@@ -59,7 +59,9 @@ def render_page(templates: Sequence[Path], evidence: Evidence, lang: Language) -
     return re.sub(r"\n{3,}", "\n\n", page).strip() + "\n"
 
 
-def render_index(templates: Sequence[Path], all_evidence: Sequence[Evidence], lang: Language) -> str:
+def render_index(
+    templates: Sequence[Path], all_evidence: Sequence[Evidence], lang: Language
+) -> str:
     """Render the list of articles, newest measurement first."""
     environment = template_environment(templates)
     words = read_words(_home(templates, "strings.yaml"), lang)

@@ -18,7 +18,9 @@ def provenance(receipts: Iterable[Receipt]) -> dict[str, list[Any]]:
         found["engines"] |= {engine.pin: engine for engine in receipt.engines.values()}
         found["chat_templates"] |= {file.sha256: file for file in receipt.chat_templates.values()}
         found["hosts"] |= {receipt.host.model_dump_json(): receipt.host}
-        found["threads"] |= {boot.settings["threads"]: boot.settings["threads"] for boot in receipt.boots}
+        found["threads"] |= {
+            boot.settings["threads"]: boot.settings["threads"] for boot in receipt.boots
+        }
         version = receipt.generator.version
         if receipt.generator.commit:
             version += f" ({receipt.generator.commit[:7]}{'+' if receipt.generator.dirty else ''})"

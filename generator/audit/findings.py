@@ -29,6 +29,7 @@ class Finding:
     found: str
 
     def __str__(self) -> str:
+        """Say it in one line, the file first."""
         return (
             f"{self.file}: {self.pointer or '(whole file)'}: {self.check}: "
             f"expected {self.expected}, found {self.found}"
@@ -77,9 +78,7 @@ def shorten(value: object) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
-def differences(
-    expected: Any, found: Any, pointer: str
-) -> Iterator[tuple[str, object, object]]:
+def differences(expected: Any, found: Any, pointer: str) -> Iterator[tuple[str, object, object]]:
     """Yield the JSON pointers at which two values differ, with both values."""
     match expected, found:
         case dict(), dict():

@@ -41,7 +41,9 @@ def check_receipts(
             continue
         receipts[name] = receipt
         text = path.read_text(encoding="utf-8")
-        report.expect(file, "", "written as we write it", expected=True, found=text == render(receipt))
+        report.expect(
+            file, "", "written as we write it", expected=True, found=text == render(receipt)
+        )
         _check_declared(report, root, file, declaration, receipt)
         _check_pins(report, root, file, pins, receipt)
         report.expect_json(

@@ -19,9 +19,7 @@ def check_sums(report: Report, root: Path, declaration: Declaration) -> None:
     present = {path.name for path in folder.glob("*.json")}
     for file in sorted(listed.keys() | present):
         path = folder / file
-        found = (
-            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else NOTHING
-        )
+        found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else NOTHING
         where = f"receipts/{declaration.article}/{file}"
         report.expect(
             where, "", f"digest in {name}", expected=listed.get(file, NOTHING), found=found

@@ -31,10 +31,7 @@ def invoke(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in arguments
     try:
         code = app.main([a for a in arguments if a != "--debug"], standalone_mode=False)
-    except click.exceptions.Abort:
-        complain("Interrupted.", "What was answered is kept; the same command goes on from there.")
-        return INTERRUPTED
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.exceptions.Abort):
         complain("Interrupted.", "What was answered is kept; the same command goes on from there.")
         return INTERRUPTED
     except click.ClickException as error:
@@ -45,8 +42,6 @@ def invoke(argv: Sequence[str] | None = None) -> int:
             raise
         complain(error.what, error.remedy, error.details)
         return error.exit_code
-    except BrokenPipeError:
-        return 0
     except Exception as error:
         if debug:
             raise

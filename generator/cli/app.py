@@ -46,8 +46,8 @@ Exit codes: 0 all well · 1 a fault of this program · 2 wrong usage ·
 @click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
 @click.version_option(__version__, prog_name="receipts")
 @click.pass_context
-def app(context: click.Context, root: Path, debug: bool) -> None:  # noqa: ARG001, FBT001
-    """Publish articles about local LLMs whose every number traces to a raw measurement.
+def app(context: click.Context, root: Path, debug: bool) -> None:  # noqa: ARG001
+    r"""Publish articles about local LLMs whose every number traces to a raw measurement.
 
     \b
     Measure and build:   receipts run && receipts build

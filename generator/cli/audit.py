@@ -13,7 +13,7 @@ from generator.errors import AuditError
 @with_targets
 @with_json
 @click.pass_obj
-def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     """Check receipts and pages offline: no engine, no model, no network.
 
     Checks each receipt's schema and digest, its declaration and plan, recomputes every analysis

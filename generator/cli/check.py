@@ -12,13 +12,13 @@ from generator.cli.targets import Project, with_json, with_targets
 @with_targets
 @with_json
 @click.pass_obj
-def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     """Check declarations, pins and templates, and list every fault with file and line."""
     from generator.article.lint import lint_article
-    from generator.errors import InputError
+    from generator.errors import Fault, InputError
     from generator.pins import load_pins
 
-    faults = []
+    faults: list[Fault] = []
     pins = None
     try:
         pins = load_pins(project.root)
@@ -37,7 +37,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None: 
                     pins.model(experiment.model)
                 except InputError as error:
                     faults += error.faults
-        faults += lint_article(project.templates, project.root, declaration)
+        faults += lint_article(project.templates, declaration)
     if as_json:
         say_json([fault.__dict__ for fault in sorted(set(faults))])
     if faults:

@@ -14,16 +14,14 @@ from generator.errors import RunError
 @click.command("doctor")
 @with_json
 @click.pass_obj
-def command(project: Project, as_json: bool) -> None:  # noqa: FBT001
+def command(project: Project, as_json: bool) -> None:
     """Look at this machine: engine, memory, threads, load, disk, programs, each with a remedy."""
     from generator.doctor import diagnose
     from generator.host import probe
     from generator.pins import load_pins
 
     declarations = [declaration for declaration, _ in project.select(())]
-    found = list(
-        diagnose(project.root, load_pins(project.root), declarations, probe(), os.environ)
-    )
+    found = list(diagnose(project.root, load_pins(project.root), declarations, probe(), os.environ))
     if as_json:
         say_json([diagnosis.__dict__ for diagnosis in found])
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from generator.cli.console import say, say_json
@@ -12,11 +14,11 @@ from generator.cli.targets import Project, with_json, with_targets
 @with_targets
 @with_json
 @click.pass_obj
-def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     """List articles and experiments, when each was measured and how each claim comes out."""
     from generator.evidence import gather, read_receipts
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for declaration, names in project.select(targets):
         receipts = read_receipts(project.root, declaration)
         rows.append(

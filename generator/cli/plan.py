@@ -12,7 +12,7 @@ from generator.cli.targets import Project, with_json, with_targets
 @with_targets
 @with_json
 @click.pass_obj
-def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     """Show the boots and asks of a run, and each plan's digest."""
     from generator.measure import plan_experiment
 
@@ -25,7 +25,8 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None: 
         say_json([{**plan.as_json(), "sha256": plan.sha256} for plan in plans])
         return
     for plan in plans:
-        say(f"{plan.article}/{plan.experiment} ({plan.kind}): {plan.asks} asks, plan {plan.sha256[:12]}")
+        name = f"{plan.article}/{plan.experiment} ({plan.kind})"
+        say(f"{name}: {plan.asks} asks, plan {plan.sha256[:12]}")
         for boot in plan.boots:
             say(f"  boot {boot.name}: {boot.engine}, {boot.model}, -ub {boot.server.n_ubatch}")
             for ask in boot.asks:

@@ -40,6 +40,7 @@ class Reporter:
         self._run = self._bars.add_task("asks", total=asks or None, visible=asks > 0, state="")
 
     def __enter__(self) -> Self:
+        """Show the bars."""
         self._bars.start()
         return self
 
@@ -49,6 +50,7 @@ class Reporter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Take the bars away."""
         self._bars.stop()
 
     def _line(self, text: str) -> None:
@@ -97,14 +99,7 @@ class Reporter:
     def asked(self, plan: Plan, boot: Boot, record: AskRecord, *, resumed: bool) -> None:
         """An ask has its outcome."""
         self._asked += 1
-        match record.outcome:
-            case Answered() as outcome:
-                timings = outcome.response.get("timings", {})
-                state = f"{timings.get('predicted_per_second', 0):.1f} tok/s"
-            case Failed() as outcome:
-                state = f"FAILED ({outcome.kind}): {outcome.message}"
-        if resumed:
-            state = "already answered"
+        state = "already answered" if resumed else _state(record.outcome)
         where = f"{plan.experiment} · {boot.name} · ask {record.name}"
         self._bars.update(self._run, completed=self._asked, state=f"{where} · {state}")
         self._line(f"[{self._asked}/{self._asks}] {where} · {state}{self._left()}")
@@ -114,3 +109,12 @@ class Reporter:
             return ""
         each = (time.monotonic() - self._began) / self._asked
         return f" · about {each * (self._asks - self._asked):.0f} s left"
+
+
+def _state(outcome: Answered | Failed) -> str:
+    match outcome:
+        case Answered():
+            timings = outcome.response.get("timings", {})
+            return f"{timings.get('predicted_per_second', 0):.1f} tok/s"
+        case Failed():
+            return f"FAILED ({outcome.kind}): {outcome.message}"

@@ -16,7 +16,7 @@ from generator.cli.targets import Project, with_targets
     help="First recompute the analysis in each receipt, after the program has changed.",
 )
 @click.pass_obj
-def command(project: Project, targets: tuple[str, ...], reanalyse: bool) -> None:  # noqa: FBT001
+def command(project: Project, targets: tuple[str, ...], reanalyse: bool) -> None:
     """Render articles in both languages from the receipts: no engine, no model, no network."""
     from generator.publish import reanalyse_article, render_articles
 

@@ -47,7 +47,8 @@ class Project:
         from generator.declaration import Override
         from generator.evidence import declare
 
-        chosen, faults = [], []
+        chosen: list[tuple[Declaration, list[str]]] = []
+        faults: list[Fault] = []
         for article in self.articles(targets):
             try:
                 declaration = declare(self.root, article, override or Override())

@@ -76,12 +76,10 @@ def ask_of(resolved: Resolved[Any], name: str, cache: Cache) -> Ask:
 
 
 def serial_asks(resolved: Resolved[Any], count: int) -> tuple[Ask, ...]:
-    """Make *count* equal asks for one boot: all cold without a prompt cache, else cold then warm."""
+    """Make *count* equal asks for one boot: cold, then warm if there is a prompt cache."""
     caches: list[Cache] = ["warm" if resolved.server.cache_prompt else "cold"] * count
     caches[0] = "cold"
-    return tuple(
-        ask_of(resolved, str(index), cache) for index, cache in enumerate(caches, start=1)
-    )
+    return tuple(ask_of(resolved, str(index), cache) for index, cache in enumerate(caches, start=1))
 
 
 def one_boot(resolved: Resolved[Any], count: int) -> tuple[Boot, ...]:

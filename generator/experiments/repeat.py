@@ -1,4 +1,4 @@
-"""The kind `repeat`: one prompt asked several times, to see how many different answers come back."""
+"""The kind `repeat`: one prompt asked several times, to count the different answers."""
 
 from __future__ import annotations
 

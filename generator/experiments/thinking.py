@@ -20,7 +20,7 @@ END_OF_THINKING = b"</think>"
 
 
 class Thinking(Experiment):
-    """Ask the same *runs* times, with a cap (`sampling.max_tokens`) on thinking and answer together."""
+    """Ask *runs* times; `sampling.max_tokens` caps thinking and answer together."""
 
     kind: Literal["thinking"]
     runs: Annotated[int, Field(ge=1, le=10_000)]
