@@ -22,6 +22,8 @@ from generator.settings import ServerSettings
 
 # The lowest at which the log tells n_batch, n_ubatch and what became of flash attention.
 VERBOSITY = 4
+# No environment, no site, and no bytecode beside the verified files, written or read.
+ISOLATED = ("-I", "-S", "-B", "-X", "pycache_prefix=/nonexistent")
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class WheelEngine:
     root: Path
     timeout_s: float | None = None
     pick_port: Callable[[], int] = free_port
-    command: Sequence[str] = (sys.executable, "-I", "-S", child.__file__)
+    command: Sequence[str] = (sys.executable, *ISOLATED, child.__file__)
 
     @contextmanager
     def launch(

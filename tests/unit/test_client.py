@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import statistics
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
-from wire_server import WireServer, http
 
 from generator.client import Client
 from generator.errors import EngineError
 from generator.outcome import KINDS, Answered, Failed
+from tests.unit.wire_server import WireServer, http
 
 
 def ask(
@@ -176,17 +178,22 @@ def test_tokens_that_are_not_told_are_an_error() -> None:
         client.tokenize("a b")
 
 
-def test_an_ask_costs_little_more_than_httpx_itself() -> None:
-    with WireServer([http(b"{}")]) as server, Client(server) as client:
-        client.ask("completion", {}, 5.0)
+def median_s(act: Callable[[], object]) -> float:
+    times = []
+    for _ in range(50):
         started = time.perf_counter()
-        for _ in range(50):
-            client.ask("completion", {}, 5.0)
-        ours = time.perf_counter() - started
-        with httpx.Client(base_url=server.base_url, trust_env=False) as raw:
-            raw.post("/completion", json={})
-            started = time.perf_counter()
-            for _ in range(50):
-                raw.post("/completion", json={})
-            theirs = time.perf_counter() - started
-    assert (ours - theirs) / 50 < 0.002
+        act()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def test_an_ask_costs_little_more_than_httpx_itself() -> None:
+    limits = httpx.Limits(max_keepalive_connections=0)
+    with (
+        WireServer([http(b"{}")]) as server,
+        Client(server) as client,
+        httpx.Client(base_url=server.base_url, trust_env=False, limits=limits) as raw,
+    ):
+        theirs = median_s(lambda: raw.post("/completion", json={}))
+        ours = median_s(lambda: client.ask("completion", {}, 5.0))
+    assert ours - theirs < 0.002

@@ -1,0 +1,1 @@
+"""Tests with the real engine and a real model."""

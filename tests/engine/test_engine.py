@@ -1,0 +1,142 @@
+"""The embedded engine, for real: it starts, proves itself, and answers as it should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from generator.client import Client
+from generator.engines.base import RunningServer
+from generator.outcome import Answered
+from generator.settings import Sampling, sampling_fields
+from tests.engine.conftest import Launch
+
+pytestmark = pytest.mark.engine
+
+PROMPT = "What is the best programming language? Answer in one word:"
+
+
+@pytest.fixture(scope="module")
+def server(launch: Launch) -> Iterator[RunningServer]:
+    with launch() as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: RunningServer) -> Iterator[Client]:
+    with Client(server) as opened:
+        yield opened
+
+
+def completion(client: Client, **changes: Any) -> dict[str, Any]:
+    body = {
+        **sampling_fields(Sampling(max_tokens=16), "completion"),
+        "prompt": PROMPT,
+        "cache_prompt": False,
+        "return_tokens": True,
+        **changes,
+    }
+    outcome = client.ask("completion", body, 60.0)
+    assert isinstance(outcome, Answered), outcome
+    return outcome.response
+
+
+def test_it_does_as_it_is_told_and_says_so(server: RunningServer) -> None:
+    assert server.mismatches == ()
+    assert server.props["total_slots"] == 1
+    told = {"threads": 1, "threads_batch": 1, "n_ctx": 4096, "n_batch": 2048, "n_ubatch": 512}
+    assert server.effective.items() >= told.items()
+    assert server.effective["flash_attn_used"] in ("on", "off")
+    assert "CPU" in server.effective["system"]
+
+
+def test_a_stranger_is_turned_away(server: RunningServer) -> None:
+    for key in (None, "wrong"):
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        answer = httpx.post(
+            f"{server.base_url}/completion",
+            json={"prompt": PROMPT, "n_predict": 1},
+            headers=headers,
+            trust_env=False,
+        )
+        assert answer.status_code == httpx.codes.UNAUTHORIZED
+
+
+def test_it_listens_on_loopback_only(server: RunningServer) -> None:
+    port = int(server.base_url.rsplit(":", 1)[1])
+    assert server.process.listens_on(port)
+    assert server.base_url.startswith("http://127.0.0.1:")
+
+
+def test_one_seed_gives_one_answer(client: Client) -> None:
+    answers = [completion(client, seed=42) for _ in range(3)]
+    assert answers[0]["generation_settings"]["seed"] == 42
+    assert len({tuple(answer["tokens"]) for answer in answers}) == 1
+
+
+def test_other_seeds_give_other_answers(client: Client) -> None:
+    prompt = "Write a sentence about"
+    answers = [completion(client, seed=seed, prompt=prompt) for seed in range(4)]
+    assert len({answer["content"] for answer in answers}) > 1
+
+
+def test_an_unseeded_ask_does_not_tell_its_dice(client: Client) -> None:
+    assert completion(client)["generation_settings"]["seed"] == 2**32 - 1
+
+
+def test_every_declared_sampling_setting_reaches_the_engine(client: Client) -> None:
+    sampling = Sampling(
+        temperature=0.5,
+        top_k=7,
+        top_p=0.75,
+        min_p=0.125,
+        typical_p=0.5,
+        repeat_penalty=1.5,
+        repeat_last_n=3,
+        presence_penalty=0.25,
+        frequency_penalty=0.5,
+        max_tokens=2,
+        n_probs=3,
+        ignore_eos=True,
+        stop=["zzz"],
+        logit_bias={"12": 1.0},
+        extra={"mirostat_tau": 4.5},
+    )
+    answer = completion(client, seed=1, **sampling_fields(sampling, "completion"))
+    used = answer["generation_settings"]
+    declared = sampling.model_dump(exclude={"seed", "extra", "logit_bias", "ignore_eos"})
+    assert {name: used[name] for name in declared} == declared
+    assert used["ignore_eos"] is True
+    assert used["mirostat_tau"] == 4.5
+    assert {"bias": 1.0, "token": 12} in used["logit_bias"]
+    assert len(answer["completion_probabilities"][0]["top_logprobs"]) == 3
+
+
+def test_a_cold_ask_reads_the_whole_prompt_and_a_warm_one_its_last_token(launch: Launch) -> None:
+    with launch() as fresh, Client(fresh) as client:
+        tokens = len(client.tokenize(PROMPT))
+        cold, warm = (completion(client, cache_prompt=True, seed=1)["timings"] for _ in range(2))
+        forced = completion(client, cache_prompt=False, seed=1)["timings"]
+    assert (cold["cache_n"], cold["prompt_n"]) == (0, tokens)
+    assert (warm["cache_n"], warm["prompt_n"]) == (tokens - 1, 1)
+    assert (forced["cache_n"], forced["prompt_n"]) == (0, tokens)
+
+
+def test_a_stream_says_what_an_answer_says(client: Client) -> None:
+    whole = completion(client, seed=3)
+    events = completion(client, seed=3, stream=True)["events"]
+    assert "".join(event["content"] for event in events) == whole["content"]
+    assert events[-1]["stop"] is True
+
+
+def test_a_chat_is_answered_with_its_likely_tokens(client: Client) -> None:
+    fields = sampling_fields(Sampling(max_tokens=4, n_probs=2), "chat")
+    body = {**fields, "seed": 5, "messages": [{"role": "user", "content": "Say hello."}]}
+    outcome = client.ask("chat", body, 60.0)
+    assert isinstance(outcome, Answered)
+    choice = outcome.response["choices"][0]
+    assert choice["message"]["content"]
+    assert len(choice["logprobs"]["content"][0]["top_logprobs"]) == 2

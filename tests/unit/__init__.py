@@ -1,0 +1,1 @@
+"""Tests without an engine, mirroring the package."""
