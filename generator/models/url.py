@@ -22,16 +22,16 @@ _TIMEOUT = httpx.Timeout(60, connect=20)
 
 
 def fetch_url(urls: Sequence[str], expected: Expected, store: Store, progress: Progress) -> Path:
-    """Download a file into the store's folder of partial downloads.
+    """Download a file into the store.
 
     Args:
         urls: Its address and mirrors, tried in order.
-        expected: What it must be; its digest is left to the caller to compare.
-        store: Where an interrupted download is kept.
+        expected: What it must be.
+        store: Where it is kept, and meanwhile an interrupted download.
         progress: Hears of the bytes.
 
     Returns:
-        The complete file.
+        The verified file.
 
     Raises:
         FetchError: No address gave it; each one's failure is told.
@@ -39,26 +39,26 @@ def fetch_url(urls: Sequence[str], expected: Expected, store: Store, progress: P
     part = store.partial(expected.sha256)
     kept = part.stat().st_size if part.exists() else 0
     store.ensure_space(expected.bytes - kept, expected.label)
-    failures: list[SourceError] = []
+    failures: list[FetchError] = []
     progress.start(expected.label, expected.bytes)
     try:
         with _client() as client:
             for url in urls:
                 download = _Download(client, _address(url), part, expected, progress)
                 try:
-                    return download.whole()
-                except SourceError as failure:
+                    return download.verified(store)
+                except FetchError as failure:
                     failures.append(failure)
     except OSError as error:
         raise disk_error(expected.label, error) from error
     finally:
         progress.done()
     if len(failures) == 1:
-        raise FetchError(f"{expected.label}: {failures[0].what}", failures[0].remedy)
+        raise failures[0]
     raise FetchError(
         f"{expected.label} could not be had from any of {len(failures)} addresses.",
         failures[-1].remedy,
-        [failure.what for failure in failures],
+        [line for failure in failures for line in (failure.what, *failure.details)],
     )
 
 
@@ -76,8 +76,21 @@ class _Download:
         self._progress = progress
         self._told = 0
 
-    def whole(self) -> Path:
-        """Return the complete file, or raise a SourceError."""
+    def verified(self, store: Store) -> Path:
+        """Download, verify and keep the file, or raise a FetchError."""
+        resumed = self._size() > 0
+        try:
+            return store.add(self._whole(), self._expected)
+        except SourceError as failure:
+            label = self._expected.label
+            raise FetchError(f"{label}: {failure.what}", failure.remedy) from failure
+        except FetchError:
+            # What was kept from before may have been of another file.
+            if resumed:
+                return self.verified(store)
+            raise
+
+    def _whole(self) -> Path:
         for _ in range(_MOST_ATTEMPTS):
             before = self._size()
             if before >= self._expected.bytes:
