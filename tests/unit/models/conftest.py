@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from heard import Heard
 
 from generator.models.store import Store
+from tests.unit.models.heard import Heard
 
 
 @pytest.fixture

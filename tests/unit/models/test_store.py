@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from heard import Heard
-from wheel_maker import digest
 
 from generator.errors import FetchError
 from generator.models.progress import NoProgress
 from generator.models.sources import fetch_model
 from generator.models.store import Expected, Store
 from generator.pin_types import ModelPin, PathSource
+from tests.unit.models.heard import Heard
+from tests.unit.models.wheel_maker import digest
 
 BODY = b"GGUF and so on"
 EXPECTED = Expected("tiny", len(BODY), digest(BODY))

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from file_server import Served, serving
-from heard import Heard
-from wheel_maker import digest
 
 from generator.errors import FetchError
 from generator.models.sources import fetch_model
 from generator.models.store import Store
 from generator.pin_types import ModelPin, UrlSource
+from tests.unit.models.file_server import Served, serving
+from tests.unit.models.heard import Heard
+from tests.unit.models.wheel_maker import digest
 
 BODY = b"GGUF" + bytes(number * number % 251 for number in range(300_000))
 

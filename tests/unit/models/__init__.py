@@ -1,0 +1,1 @@
+"""Tests of fetching, keeping and reading models and engines."""
