@@ -13,13 +13,15 @@ import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import ClassVar
 from urllib.parse import urlsplit
 
 from generator.errors import SiteError
 from generator.site_check import check_built
 
-_BUILDS = (("mkdocs.yml", ""), ("mkdocs.en.yml", "en"))  # in this order: the first empties its folder
+_BUILDS = (
+    ("mkdocs.yml", ""),
+    ("mkdocs.en.yml", "en"),
+)  # in this order: the first empties its folder
 _LOG_LINES = 20
 
 
@@ -86,7 +88,7 @@ def _refuse_foreign(target: Path) -> None:
 
 
 def _mkdocs(config: Path, target: Path, scratch: str) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
     done = subprocess.run(
         [*command, "--config-file", str(config), "--site-dir", str(target)],
         # jieba unmarshals a cache from the temporary folder: never one that others can write to
@@ -109,16 +111,14 @@ def _mkdocs(config: Path, target: Path, scratch: str) -> None:
 class _Handler(http.server.SimpleHTTPRequestHandler):
     """Serves files, and the 404 page of the language asked in."""
 
-    extensions_map: ClassVar[dict[str, str]] = {
+    extensions_map = {  # noqa: RUF012 - as the base class has it
         **http.server.SimpleHTTPRequestHandler.extensions_map,
         ".json": "application/json; charset=utf-8",
         ".yaml": "text/plain; charset=utf-8",
         "": "text/plain; charset=utf-8",
     }
 
-    def send_error(
-        self, code: int, message: str | None = None, explain: str | None = None
-    ) -> None:
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         english = urlsplit(self.path).path.startswith("/en/")
         page = Path(self.directory, "en" if english else "", "404.html")
         if code != HTTPStatus.NOT_FOUND or not page.is_file():
