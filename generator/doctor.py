@@ -51,7 +51,8 @@ def diagnose(
     yield from _engines(pins, {e.engine for e in experiments})
     needed = max((pins.model(e.model).bytes for e in experiments), default=0)
     yield _memory(host, needed)
-    threads = max((e.server.threads for e in experiments), default=1)
+    declared = [max(e.server.threads, e.server.threads_batch) for e in experiments]
+    threads = max(declared, default=1)
     yield _cpus(host, threads)
     busy = load()[0]
     yield Diagnosis(
@@ -67,7 +68,7 @@ def diagnose(
         f"{free / 1e9:.1f} GB free",
         "free some room: models, the environment and the site need it",
     )
-    yield from _programs()
+    yield from _programs(environment.get("PATH"))
     proxies = sorted(k for k in environment if k.lower().endswith("_proxy"))
     yield Diagnosis(
         "proxy",
@@ -114,10 +115,10 @@ def _cpus(host: Host, threads: int) -> Diagnosis:
     )
 
 
-def _programs() -> Iterator[Diagnosis]:
+def _programs(path: str | None) -> Iterator[Diagnosis]:
     for name, remedy in (
         ("git", "apt-get install git; without it receipts name no commit"),
         ("chromium", "make test installs it; only the browser tests need it"),
     ):
-        path = shutil.which(name)
-        yield Diagnosis(name, "good" if path else "warning", path or "not found", remedy)
+        found = shutil.which(name, path=path)
+        yield Diagnosis(name, "good" if found else "warning", found or "not found", remedy)

@@ -17,6 +17,7 @@ _VARIABLES = {
     ACCENT: "var(--fig-accent)",
     GRID: "var(--fig-grid)",
 }
+_TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
 WIDTH, ROW, LEFT, RIGHT, BOTTOM = 384, 30, 64, 44, 46
 
 
@@ -42,7 +43,7 @@ class Bars:
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([self.label, self.measure, "marked"])
-        writer.writerows([bar.name, f"{bar.value:g}", int(bar.marked)] for bar in self.bars)
+        writer.writerows([bar.name, _plain(bar.value), int(bar.marked)] for bar in self.bars)
         return file.getvalue()
 
 
@@ -57,6 +58,11 @@ class Wording:
     mark: str
 
 
+def _plain(value: float) -> str:
+    """Write a number in full: `:g` alone would round from the seventh digit on."""
+    return f"{value:.15g}"
+
+
 def specification(bars: Bars, words: Wording) -> dict[str, object]:
     """Return the Vega-Lite specification of a bar chart, with nothing left to the machine.
 
@@ -69,7 +75,7 @@ def specification(bars: Bars, words: Wording) -> dict[str, object]:
             "row": words.row.format(bar.name),
             "value": bar.value,
             "marked": bar.marked,
-            "text": f"{bar.value:g}" + (f" {words.mark}" if bar.marked and words.mark else ""),
+            "text": _plain(bar.value) + (f" {words.mark}" if bar.marked and words.mark else ""),
         }
         for bar in bars.bars
     ]
@@ -81,7 +87,7 @@ def specification(bars: Bars, words: Wording) -> dict[str, object]:
             "value:Q",
             title=words.axis,
             scale=alt.Scale(domain=[0, top * 1.25], nice=False),
-            axis=alt.Axis(tickCount=4, format=",d"),
+            axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d"),
         ),
     )
     colour = alt.condition("datum.marked", alt.value(ACCENT), alt.value(BAR))
@@ -133,21 +139,27 @@ def svg(bars: Bars, words: Wording, *, name: str) -> str:
     return _themed(drawn, words, name)
 
 
+def _themed_tag(tag: str, name: str, ids: dict[str, str]) -> str:
+    """Rewrite one tag; what stands between tags is text and none of our business."""
+    tag = re.sub(r'\s(?:font-family|aria-[a-z]+|role|class)="[^"]*"', "", tag)
+    for old in re.findall(r'\sid="([^"]+)"|url\(#([^)]+)\)', tag):
+        ids.setdefault(old[0] or old[1], f"{name}-{len(ids) + 1}")
+    for old, new in ids.items():
+        tag = tag.replace(f' id="{old}"', f' id="{new}"').replace(f"url(#{old})", f"url(#{new})")
+    for colour, variable in _VARIABLES.items():
+        tag = tag.replace(f'"{colour}"', f'"{variable}"')
+    return tag
+
+
 def _themed(drawn: str, words: Wording, name: str) -> str:
     """Make a drawn chart's bytes stable and its looks the page's business."""
     match = re.search(r"<svg\b[^>]*viewBox=\"([^\"]+)\"[^>]*>(.*)</svg>", drawn, re.DOTALL)
     if match is None:
         raise ValueError("vl-convert returned something that is not an SVG")
     box, body = match[1], match[2]
-    body = re.sub(r'\s(?:font-family|aria-[a-z]+|role|class)="[^"]*"', "", body)
-    seen: dict[str, str] = {}
-    for old in re.findall(r'\bid="([^"]+)"', body):
-        seen[old] = f"{name}-{len(seen) + 1}"
-    for old, new in seen.items():
-        body = body.replace(f'id="{old}"', f'id="{new}"').replace(f"url(#{old})", f"url(#{new})")
-    for colour, variable in _VARIABLES.items():
-        body = body.replace(colour, variable)
-    body = re.sub(r">\s+<", "><", body.strip())
+    ids: dict[str, str] = {}
+    body = _TAG.sub(lambda tag: _themed_tag(tag[0], name, ids), body.strip())
+    body = re.sub(r">\s+<", "><", body)
     return (
         f'<svg class="figure" role="img" aria-labelledby="{name}-title {name}-desc" '
         f'viewBox="{box}" xmlns="http://www.w3.org/2000/svg">'

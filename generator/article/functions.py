@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from jinja2 import Environment
 from jsonpointer import JsonPointerException, resolve_pointer
 from markupsafe import Markup, escape
+from pydantic import ValidationError
 
-from generator.article.html import curl, excerpt, fenced, link, marked
+from generator.article.html import curl, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
 from generator.article.words import Words
 from generator.claims import Judged
+from generator.declaration import Experiment, Resolved
 from generator.errors import SiteError
 from generator.evidence import Evidence
 from generator.experiments import kinds
 from generator.figures import Wording, svg
 from generator.receipt import Receipt
+from generator.schema import Model
 
 UNMEASURED = "—"
 
@@ -32,7 +36,6 @@ class Functions:
     evidence: Evidence
     words: Words
     prefix: str
-    facts: list[tuple[str, str]] = field(default_factory=list)
 
     def context(self) -> dict[str, Any]:
         """Return everything a template sees."""
@@ -66,8 +69,8 @@ class Functions:
         }
 
     def word(self, key: str, **values: object) -> Markup:
-        """Return a label of ours; the values in it are made inert by the page's rule."""
-        return Markup(self.words.label(key, **values))
+        """Return a label of ours; the values in it are made inert."""
+        return Markup(self.words.label(key, **{k: finalize(v) for k, v in values.items()}))
 
     def say(self, text: Any) -> Markup:
         """Render a declared sentence (`zh`/`en`), which may itself use facts."""
@@ -111,13 +114,18 @@ class Functions:
             pointer: JSON pointer (RFC 6901) into its receipt.
             digits: Digits after the point, for numbers that are shown rounded.
         """
+        self._declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
         if receipt is None:
             return Markup(UNMEASURED)
         value = self._resolve(receipt, experiment, pointer)
         if value is None:
             return Markup(UNMEASURED)
-        self.facts.append((experiment, pointer))
+        if isinstance(value, dict | list):
+            raise SiteError(
+                f"A fact points to {experiment}.json {pointer}, which is no single value.",
+                "Point to a number, a text, a yes or a no inside it.",
+            )
         match value:
             case bool():
                 shown = self.words.label(f"bool.{str(value).lower()}")
@@ -129,6 +137,28 @@ class Functions:
         return link(
             f"{self.receipt_href(experiment)}#{pointer}", shown, "fact", f"{name} {pointer}"
         )
+
+    def _declared(self, experiment: str) -> Resolved[Experiment]:
+        declaration = self.evidence.declaration
+        if experiment not in declaration.experiments:
+            near = get_close_matches(experiment, declaration.experiments, n=1)
+            raise SiteError(
+                f"A template speaks of the experiment {experiment!r}, which is not declared.",
+                f"Did you mean {near[0]!r}?"
+                if near
+                else f"Declare it in {declaration.file}, or correct the name.",
+            )
+        return declaration.experiments[experiment]
+
+    def _analysis(self, receipt: Receipt, schema: type[Model]) -> Model:
+        try:
+            return schema.model_validate(receipt.analysis)
+        except ValidationError as error:
+            raise SiteError(
+                f"The analysis in {receipt.experiment}.json is not of this program's making.",
+                "Recompute it: receipts render --reanalyse",
+                [f"/analysis/{'/'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()],
+            ) from error
 
     def _resolve(self, receipt: Receipt, experiment: str, pointer: str) -> Any:
         try:
@@ -148,19 +178,22 @@ class Functions:
         return escape(self.prefix + path)
 
     def receipt_link(self, experiment: str) -> Markup:
-        """Return a link to a receipt under its file name."""
+        """Return a link to a receipt under its file name; before it is measured, the name alone."""
+        self._declared(experiment)
+        if experiment not in self.evidence.receipts:
+            return Markup("<code>{}.json</code>").format(experiment)
         return Markup('<a class="receipt-file" href="{}" download>{}.json</a>').format(
             self.receipt_href(experiment), experiment
         )
 
     def show(self, experiment: str) -> Markup:
         """Return an experiment as its kind's template shows it."""
-        declared = self.evidence.declaration.experiments[experiment]
+        declared = self._declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
         if receipt is None:
             return self.partial("unmeasured", experiment=declared)
         kind = kinds()[declared.spec.kind]
-        result = kind.analysis.model_validate(receipt.analysis)
+        result = self._analysis(receipt, kind.analysis)
         drawings = kind.figures(result)
 
         def figure(name: str, **wording: str) -> Markup:
@@ -168,7 +201,7 @@ class Functions:
             data = base64.b64encode(drawings[name].csv().encode()).decode()
             return Markup(
                 f'<figure class="chart">{svg(drawings[name], words, name=f"{experiment}-{name}")}'
-                f"<figcaption>{words.title} "
+                f"<figcaption>{finalize(words.title)} "
                 f'<a href="data:text/csv;base64,{data}" download="{experiment}-{name}.csv">'
                 f"{self.words.label('figure.data')}</a></figcaption></figure>"
             )
@@ -193,6 +226,7 @@ class Functions:
 
     def curl(self, experiment: str, *keys: str) -> Markup:
         """Return the first request of an experiment as a curl command in a code block."""
+        self._declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
         if receipt is None:
             return Markup(UNMEASURED)

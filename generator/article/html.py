@@ -10,7 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from generator.text import inert
+from generator.canonical import pretty
+from generator.text import inert, short
 
 EXCERPT = 72
 CONTEXT = 44
@@ -35,8 +36,7 @@ def link(href: str, label: str, css: str, title: str) -> Markup:
 
 def excerpt(text: str, *, length: int = EXCERPT) -> Markup:
     """Return the opening of *text* on one line, inert."""
-    shown = text[:length]
-    return finalize(shown) + ("…" if len(text) > length else "")
+    return finalize(short(text, length))
 
 
 def marked(text: str, position: int, token: str | None) -> Markup:
@@ -48,14 +48,15 @@ def marked(text: str, position: int, token: str | None) -> Markup:
         token: The differing token's text; None if the text ended before it.
     """
     start = max(0, position - CONTEXT)
+    if start:
+        start = len(short(text, start)) - 1  # between characters as a reader sees them
     stop = position + max(1, _overlap(text, position, token))
     before, differing, after = text[start:position], text[position:stop], text[stop:]
-    return Markup("{}{}<mark>{}</mark>{}{}").format(
+    return Markup("{}{}<mark>{}</mark>{}").format(
         "…" if start else "",
         finalize(before),
         finalize(differing) if differing else "∎",
-        finalize(after[:CONTEXT]),
-        "…" if len(after) > CONTEXT else "",
+        finalize(short(after, CONTEXT)),
     )
 
 
@@ -79,9 +80,16 @@ def fenced(code: str, language: str) -> Markup:
 def curl(endpoint: str, request: Mapping[str, Any], *, keys: tuple[str, ...]) -> str:
     """Return a curl command that sends *request*, reduced to *keys*, to a local llama-server."""
     path = "/v1/chat/completions" if endpoint == "chat" else "/completion"
-    body = json.dumps({key: request[key] for key in keys if key in request}, ensure_ascii=False)
+    # written by pretty(), which lets no invisible character into the command
+    pairs = (f"{json.dumps(key)}: {_on_one_line(request[key])}" for key in keys if key in request)
+    body = f"{{{', '.join(pairs)}}}"
     return (
         f"curl -s http://127.0.0.1:8080{path} \\\n"
         f"  -H 'Content-Type: application/json' \\\n"
         f"  -d {shlex.quote(body)}"
     )
+
+
+def _on_one_line(value: Any) -> str:
+    tight = re.sub(r"(?<=[\[{])\n *|\n *(?=[\]}])", "", pretty(value).strip())
+    return re.sub(r"\n *", " ", tight)

@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
 from pathlib import Path
 
 from jinja2 import nodes
 from jinja2.exceptions import TemplateSyntaxError
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from generator.article.page import template_environment
 from generator.article.words import LANGUAGES
 from generator.declaration import Declaration
 from generator.errors import Fault
+from generator.yamlfile import load
 
 # what may hold digits: Jinja, code, HTML tags, ids of headings, link targets, names such as Q4_1
 _EXEMPT = re.compile(
-    r"(?s)\{\{.*?\}\}|\{%.*?%\}|```.*?```|`[^`\n]*`|<[^>]*>|\{#[\w-]+\}|\]\([^)]*\)"
+    r"(?s)\{##.*?##\}|\{\{.*?\}\}|\{%.*?%\}|(?P<fence>`{3,}).*?(?P=fence)|`[^`\n]*`"
+    r"|<[A-Za-z/!][^>]*>|\{#[\w-]+\}|\]\([^)]*\)"
 )
-_NAME = re.compile(r"[A-Za-z_][\w.-]*\d[\w.-]*")
+_NAME = re.compile(r"[A-Za-z_][\w.-]*\d[\w.-]*", re.ASCII)  # 共 and 为 end a name
+_BLOCKS = ("table_open", "bullet_list_open", "ordered_list_open", "fence", "tr_open",
+           "list_item_open")  # fmt: skip
+_SENTENCES = ("topic", "holds", "fails", "unmeasured", "differs")
 _NUMBER = re.compile(r"\d[\d.,]*")
 _BOLD = re.compile(r"\*\*[^*\n]*[。，！？：；、”）]\*\*[\u4e00-\u9fff]")
 _CALLS = ("claim", "show", "fact", "partial", "curl", "receipt_link")
 
 
-def lint_article(templates: Sequence[Path], declaration: Declaration) -> list[Fault]:
+def lint_article(root: Path, templates: Sequence[Path], declaration: Declaration) -> list[Fault]:
     """Check an article's two templates and its claims' sentences.
 
     Args:
+        root: The project's root.
         templates: Folders searched in order.
         declaration: The article's declaration.
 
@@ -57,12 +66,25 @@ def lint_article(templates: Sequence[Path], declaration: Declaration) -> list[Fa
             )
     if len(skeletons) == len(LANGUAGES) and skeletons["zh"] != skeletons["en"]:
         faults.append(_difference(declaration.article, skeletons["zh"], skeletons["en"]))
+    return faults + _sentence_faults(root, declaration)
+
+
+def _sentence_faults(root: Path, declaration: Declaration) -> list[Fault]:
+    document = load(root / declaration.file, name=declaration.file)
+    faults: list[Fault] = []
     for name, claim in declaration.head.claims.items():
-        for key in ("holds", "fails", "unmeasured"):
+        for key, lang in product(_SENTENCES, LANGUAGES):
             sentence = getattr(claim, key)
-            for lang in LANGUAGES if sentence else ():
-                where = f"$.claims.{name}.{key}.{lang}"
-                faults += bare_numbers(sentence.of(lang), declaration.file, where)
+            if sentence is None:
+                continue
+            path = ("claims", name, key, lang)
+            line, column = document.where(path)
+            faults += [
+                replace(fault, line=line, column=column)
+                for fault in bare_numbers(
+                    sentence.of(lang), declaration.file, ".".join(["$", *path])
+                )
+            ]
     return faults
 
 
@@ -84,25 +106,43 @@ def bare_numbers(source: str, file: str, path: str = "$") -> list[Fault]:
 
 
 def skeleton(templates: Sequence[Path], source: str) -> list[str]:
-    """Return what both languages must share: headings with their ids, tables, lists, calls."""
+    """Return what both languages must share, in the order of its lines.
+
+    That is headings with their ids, tables and lists by their rows and items, code blocks, what is
+    called, and which claims a branch depends on.
+    """
     tree = template_environment(templates).parse(source)
     calls = [
-        f"{call.node.name}{tuple(arg.value for arg in call.args if isinstance(arg, nodes.Const))}"
+        (call.lineno, f"{call.node.name}{_constants(call.args)}")
         for call in tree.find_all(nodes.Call)
         if isinstance(call.node, nodes.Name) and call.node.name in _CALLS
     ]
-    return [*_blocks(source), *calls]
+    branches = [
+        (branch.lineno, f"if {_constants(branch.test.find_all(nodes.Const))}")
+        for branch in tree.find_all(nodes.If)
+    ]
+    found = sorted([*_blocks(source), *calls, *branches], key=lambda part: part[0])
+    return [part for _, part in found]
 
 
-def _blocks(source: str) -> Iterator[str]:
-    plain = re.sub(r"\{%.*?%\}", "", source)
-    tokens = MarkdownIt("commonmark").enable("table").parse(plain)
+def _constants(found: Iterable[nodes.Node]) -> tuple[object, ...]:
+    return tuple(node.value for node in found if isinstance(node, nodes.Const))
+
+
+def _parse(source: str) -> list[Token]:
+    plain = re.sub(r"(?s)\{%.*?%\}", lambda match: "\n" * match[0].count("\n"), source)
+    return MarkdownIt("commonmark").enable("table").parse(plain)
+
+
+def _blocks(source: str) -> Iterator[tuple[int, str]]:
+    tokens = _parse(source)
     for index, token in enumerate(tokens):
+        line = token.map[0] + 1 if token.map else 0
         if token.type == "heading_open":
             found = re.search(r"\{#([\w-]+)\}", tokens[index + 1].content)
-            yield f"{token.tag} #{found[1] if found else '?'}"
-        elif token.type in ("table_open", "bullet_list_open", "fence", "tr_open", "list_item_open"):
-            yield token.type.removesuffix("_open")
+            yield line, f"{token.tag} #{found[1] if found else '?'}"
+        elif token.type in _BLOCKS:
+            yield line, token.type.removesuffix("_open")
 
 
 def _difference(article: str, zh: Sequence[str], en: Sequence[str]) -> Fault:
@@ -119,10 +159,18 @@ def _difference(article: str, zh: Sequence[str], en: Sequence[str]) -> Fault:
 
 
 def _headings(source: str, file: str) -> list[Fault]:
+    tokens = _parse(source)
     return [
-        Fault(file, number, 1, "$", f"the heading {line.strip('# ')!r} has no id", "add {#an-id}")
-        for number, line in enumerate(source.split("\n"), start=1)
-        if re.match(r"#{1,6} ", line) and not re.search(r"\{#[a-z][\w-]*\}\s*$", line)
+        Fault(
+            file,
+            token.map[0] + 1 if token.map else 1,
+            1,
+            "$",
+            f"the heading {heading.content!r} has no id",
+            "add {#an-id}",
+        )
+        for token, heading in pairwise(tokens)
+        if token.type == "heading_open" and not re.search(r"\{#[a-z][\w-]*\}\s*$", heading.content)
     ]
 
 

@@ -9,7 +9,9 @@ from generator.audit.findings import Finding, Report
 from generator.audit.pages import check_pages
 from generator.audit.receipts import check_receipts
 from generator.audit.sums import check_sums
+from generator.errors import InputError
 from generator.evidence import declare
+from generator.pins import load_pins
 
 __all__ = ["Finding", "Report", "audit_article"]
 
@@ -22,13 +24,18 @@ def audit_article(root: Path, templates: Sequence[Path], article: str) -> Report
         templates: Folders of templates, searched in order.
         article: The article's name.
 
-    Raises:
-        InputError: The declaration itself is faulty.
+    Returns:
+        What was checked and every finding; a file too broken to be read is a finding too.
     """
-    declaration = declare(root, article)
     report = Report()
+    try:
+        declaration = declare(root, article)
+        pins = load_pins(root)
+    except InputError as error:
+        report.faults(error)
+        return report
     check_sums(report, root, declaration)
-    receipts = check_receipts(report, root, declaration)
+    receipts = check_receipts(report, root, declaration, pins)
     if receipts is not None:
         check_pages(report, root, templates, declaration, receipts)
     return report

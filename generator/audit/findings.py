@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from generator.errors import InputError
+
 SHOWN = 120
 
 
@@ -60,6 +62,20 @@ class Report:
         self.checked += 1
         for where, should, does in differences(expected, found, pointer):
             self.findings.append(Finding(file, where, check, shorten(should), shorten(does)))
+
+    def faults(self, error: InputError) -> None:
+        """Note each fault of an input file as a finding."""
+        self.checked += 1
+        self.findings += [
+            Finding(
+                fault.file,
+                f"line {fault.line}",
+                f"{fault.path} is sound",
+                shorten(fault.remedy),
+                shorten(fault.problem),
+            )
+            for fault in error.faults
+        ]
 
 
 class _Nothing:

@@ -12,7 +12,7 @@ from jsonpointer import JsonPointerException, resolve_pointer
 from generator.article import LANGUAGES, page_path, render_index, render_page
 from generator.audit.findings import NOTHING, Report
 from generator.declaration import Declaration
-from generator.errors import ReceiptsError
+from generator.errors import InputError, ReceiptsError, SiteError
 from generator.evidence import articles, gather, read_evidence
 from generator.receipt import Receipt
 
@@ -33,8 +33,13 @@ def check_pages(
         file = path.relative_to(root).as_posix()
         if not report.expect(file, "", "the page exists", expected=True, found=path.is_file()):
             continue
-        committed = path.read_text(encoding="utf-8")
-        _check_text(report, file, render_page(templates, evidence, lang), committed)
+        committed = _text(path)
+        try:
+            _check_text(report, file, render_page(templates, evidence, lang), committed)
+        except SiteError as error:
+            report.expect(file, "", "can be rendered", expected="a page", found=str(error))
+        except InputError as error:
+            report.faults(error)
         _check_facts(report, file, committed, receipts)
     try:
         everything = [read_evidence(root, name) for name in articles(root)]
@@ -42,9 +47,14 @@ def check_pages(
         return  # another article's own audit names what is wrong with it
     for lang in LANGUAGES:
         path = page_path(root, "index", lang)
-        committed = path.read_text(encoding="utf-8") if path.is_file() else ""
+        committed = _text(path) if path.is_file() else ""
         file = path.relative_to(root).as_posix()
         _check_text(report, file, render_index(templates, everything, lang), committed)
+
+
+def _text(path: Path) -> str:
+    """Read a page byte for byte: line ends as they are, and what is no UTF-8 as such."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _check_text(report: Report, file: str, expected: str, found: str) -> None:

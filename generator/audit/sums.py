@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from generator.audit.findings import NOTHING, Report
 from generator.declaration import Declaration
+
+_LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\s]+)")
 
 
 def check_sums(report: Report, root: Path, declaration: Declaration) -> None:
@@ -15,7 +18,7 @@ def check_sums(report: Report, root: Path, declaration: Declaration) -> None:
     if not folder.is_dir():
         return
     name = f"receipts/{declaration.article}/SHA256SUMS"
-    listed = _listed(folder / "SHA256SUMS")
+    listed = _listed(report, folder / "SHA256SUMS", name)
     present = {path.name for path in folder.glob("*.json")}
     for file in sorted(listed.keys() | present):
         path = folder / file
@@ -33,9 +36,16 @@ def check_sums(report: Report, root: Path, declaration: Declaration) -> None:
         )
 
 
-def _listed(path: Path) -> dict[str, str]:
-    if not path.is_file():
-        return {}
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    pairs = (line.split("  ", maxsplit=1) for line in lines if "  " in line)
-    return {name: digest for digest, name in pairs}
+def _listed(report: Report, path: Path, name: str) -> dict[str, str]:
+    """Return the digests by file name; a line that is no such pair, or a second one, is noted."""
+    listed: dict[str, str] = {}
+    text = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), start=1):
+        match = _LINE.fullmatch(line)
+        sound = match is not None and match[2] not in listed
+        report.expect(
+            name, f"line {number}", "one digest a file", expected=True, found=sound or line
+        )
+        if match is not None:
+            listed.setdefault(match[2], match[1])
+    return listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -12,12 +13,18 @@ from generator.cli.console import complain
 from generator.errors import ReceiptsError
 
 INTERRUPTED = 130
+BROKEN_PIPE = 141
 INTERNAL = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    sys.exit(invoke(argv))
+    code = invoke(argv)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _leave_pipe()
+    sys.exit(code)
 
 
 def invoke(argv: Sequence[str] | None = None) -> int:
@@ -25,7 +32,7 @@ def invoke(argv: Sequence[str] | None = None) -> int:
 
     Exit codes: 0 all well; 1 a fault of this program; 2 wrong usage; 3 faulty input; 4 a pinned
     file could not be had; 5 the engine; 6 a run with failed asks, or one that could not begin;
-    7 the audit failed; 8 pages could not be made; 130 interrupted.
+    7 the audit failed; 8 pages could not be made; 130 interrupted; 141 nobody reads the output.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
@@ -34,6 +41,8 @@ def invoke(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.exceptions.Abort):
         complain("Interrupted.", "What was answered is kept; the same command goes on from there.")
         return INTERRUPTED
+    except BrokenPipeError:
+        return _leave_pipe()
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -51,3 +60,9 @@ def invoke(argv: Sequence[str] | None = None) -> int:
         )
         return INTERNAL
     return code if isinstance(code, int) else 0
+
+
+def _leave_pipe() -> int:
+    """Let what is left in stdout's buffer go nowhere, as `receipts list | head -1` wants it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE

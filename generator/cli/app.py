@@ -29,7 +29,7 @@ A target is an article (why-outputs-differ) or one of its experiments
 Exit codes: 0 all well · 1 a fault of this program · 2 wrong usage ·
 3 faulty input · 4 a pinned file could not be had · 5 the engine ·
 6 failed asks, or a run that could not begin · 7 the audit failed ·
-8 pages could not be made · 130 interrupted
+8 pages could not be made · 130 interrupted · 141 nobody reads the output
 """
 
 

@@ -37,7 +37,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
                     pins.model(experiment.model)
                 except InputError as error:
                     faults += error.faults
-        faults += lint_article(project.templates, declaration)
+        faults += lint_article(project.root, project.templates, declaration)
     if as_json:
         say_json([fault.__dict__ for fault in sorted(set(faults))])
     if faults:

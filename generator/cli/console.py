@@ -25,8 +25,15 @@ def say_json(value: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line of progress to stderr."""
-    click.echo(text, err=True)
+    """Print a line of progress to stderr; what cannot be seen in it is shown escaped.
+
+    Lines quote files and servers, which may hold terminal sequences.
+    """
+    click.echo(_visible(text), err=True)
+
+
+def _visible(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def colour() -> bool:
@@ -38,7 +45,8 @@ def complain(what: str, remedy: str, details: Sequence[str] = ()) -> None:
     """Print what went wrong, its details and its remedy to stderr."""
     for line in details:
         note(f"  {line}")
-    note(click.style(what, fg="red", bold=True) if colour() else what)
+    shown = _visible(what)
+    click.echo(click.style(shown, fg="red", bold=True) if colour() else shown, err=True)
     note(f"→ {remedy}")
 
 
