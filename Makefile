@@ -8,7 +8,7 @@ RECEIPTS := $(BIN)/receipts
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
 UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
 
-.PHONY: help receipts site serve test check bench clean lock
+.PHONY: help receipts site serve audit test check bench clean lock
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,3 +30,37 @@ lock: $(VENV)/.dev ## Renew the lock files (versions and hashes) from pyproject.
 	$(UV_LOCK) requirements/build.in -o requirements/build.txt
 	$(UV_LOCK) pyproject.toml -o requirements/run.txt
 	$(UV_LOCK) --group dev -c requirements/run.txt -o requirements/dev.txt
+
+receipts: $(VENV)/.run ## Measure again, write the receipts, build the site into public/
+	@$(RECEIPTS) run $(ARGS)
+	@$(RECEIPTS) build
+
+site: $(VENV)/.run ## Render and build from the receipts in the repository; no engine
+	@$(RECEIPTS) build
+
+serve: site ## Build, and serve public/ on this machine
+	@$(RECEIPTS) serve
+
+audit: $(VENV)/.run ## Check every receipt and page offline
+	@$(RECEIPTS) audit
+
+check: $(VENV)/.dev ## Lint, types, imports, spelling, declarations
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/codespell *.md docs generator templates site tools receipts/*.yaml
+	@$(RECEIPTS) check
+
+test: check $(VENV)/.browser ## Everything: check, and all tests with the real engine and browser
+	@$(BIN)/pytest --cov --cov-report=term:skip-covered
+
+$(VENV)/.browser: tools/install_browser.sh $(VENV)/.dev
+	@bash tools/install_browser.sh
+	@touch $@
+
+bench: $(VENV)/.run ## Print our share of the wall time beside the engine's
+	@$(BIN)/python tools/bench.py
+
+clean: ## Remove what was made: environment, site, unfinished runs
+	rm -rf $(VENV) public .work .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -1,0 +1,206 @@
+"""Print our share of the wall time beside the engine's, everything taken in one run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from generator.audit import audit_article
+from generator.evidence import articles, declare
+from generator.journal import Journal
+from generator.measure import Bench, measure, plan_experiment
+from generator.models.progress import NoProgress
+from generator.models.store import Store
+from generator.pins import load_pins
+from generator.plan import Ask, Boot, FixedSeed, Plan
+from generator.publish import pages
+from generator.receipt import Answered, AskRecord, Receipt
+from generator.run import run_plan, utc_now
+from generator.settings import ServerSettings
+
+ASKS = 200
+STARTS = 7
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def booting(self, plan: Plan, boot: Boot) -> None:
+        """Say nothing."""
+
+    def asked(self, plan: Plan, boot: Boot, record: AskRecord, *, resumed: bool) -> None:
+        """Say nothing."""
+
+
+def engine_seconds(receipt: Receipt) -> float:
+    """Return what the engine itself accounts for: starting, reading prompts, generating."""
+    total = sum(life.ready_s for boot in receipt.boots for life in boot.lives)
+    for _, ask in receipt.asks():
+        if isinstance(ask.outcome, Answered):
+            timings = ask.outcome.response["timings"]
+            total += (timings["prompt_ms"] + timings["predicted_ms"]) / 1000
+    return total
+
+
+def bench_run(article: str) -> None:
+    """Measure *article* in a copy of the project and compare wall time with the engine's."""
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        shutil.copytree(
+            ROOT / "receipts", root / "receipts", ignore=shutil.ignore_patterns("*.json")
+        )
+        bench = Bench(root, load_pins(root), Store.of_user(), NoProgress())
+        declaration = declare(root, article)
+        for resolved in declaration.experiments.values():
+            bench.prepare(plan_experiment(resolved))
+        began = time.perf_counter()
+        receipts = [
+            measure(bench, declaration, resolved, Silent())
+            for resolved in declaration.experiments.values()
+        ]
+        wall = time.perf_counter() - began
+    engine = sum(engine_seconds(receipt) for receipt in receipts)
+    print(
+        f"run {article}: wall {wall:.2f} s, engine {engine:.2f} s "
+        f"({100 * engine / wall:.1f} %), ours {wall - engine:.2f} s"
+    )
+
+
+class _Instant(BaseHTTPRequestHandler):
+    """Answers at once with a response of ordinary size."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = 1 << 16
+    body = b""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
+
+
+@dataclass
+class _Server:
+    base_url: str
+    api_key: str = "none"
+    ready_s: float = 0.0
+    effective: Any = None
+    mismatches: tuple[Any, ...] = ()
+    props: Any = None
+
+    def __post_init__(self) -> None:
+        self.effective, self.props = {}, {}
+
+    def death(self) -> str | None:
+        return None
+
+    def peak_memory_bytes(self) -> int | None:
+        return None
+
+
+@contextmanager
+def instant_server(response: dict[str, Any]) -> Iterator[_Server]:
+    """Serve *response* to every request, at once."""
+    handler = type("Handler", (_Instant,), {"body": json.dumps(response).encode()})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield _Server(f"http://127.0.0.1:{server.server_port}")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def bench_ask(receipt: Receipt) -> None:
+    """Compare our time for an ask, journal included, with a bare httpx loop."""
+    _, record = next(receipt.asks())
+    if not isinstance(record.outcome, Answered):
+        raise TypeError("the first ask of the receipt failed: measure again")
+    body = {key: value for key, value in record.request.items() if key != "seed"}
+    asks = tuple(
+        Ask(str(index), record.endpoint, body, FixedSeed(42), "cold") for index in range(ASKS)
+    )
+    plan = Plan("bench", "bench", "bench", (Boot("main", "e", "m", ServerSettings(), asks),))
+    with (
+        instant_server(record.outcome.response) as server,
+        tempfile.TemporaryDirectory() as scratch,
+        Journal(Path(scratch, "journal"), {}, utc_now()) as journal,
+    ):
+
+        @contextmanager
+        def launch(_boot: Boot) -> Iterator[Any]:
+            yield server
+
+        content = json.dumps(body)
+        with httpx.Client(trust_env=False) as http:
+            began = time.perf_counter()
+            for _ in range(ASKS):
+                http.post(f"{server.base_url}/completion", content=content).json()
+            bare = (time.perf_counter() - began) / ASKS
+        began = time.perf_counter()
+        run_plan(plan, launch, journal, Silent())
+        ours = (time.perf_counter() - began) / ASKS
+    print(
+        f"ask: ours {1000 * ours:.2f} ms, bare httpx {1000 * bare:.2f} ms, "
+        f"difference {1000 * (ours - bare):.2f} ms (target: at most 2 ms)"
+    )
+
+
+def bench_start() -> None:
+    """Time the start of the program."""
+    times = []
+    for _ in range(STARTS):
+        began = time.perf_counter()
+        command = [sys.executable, "-m", "generator", "--help"]
+        subprocess.run(command, check=True, capture_output=True)
+        times.append(time.perf_counter() - began)
+    print(f"start: receipts --help, median of {STARTS}: {statistics.median(times):.3f} s")
+
+
+def bench_offline(article: str) -> None:
+    """Time the audit and the rendering of *article*."""
+    templates = [ROOT / "templates"]
+    for name, work in (
+        ("audit", lambda: audit_article(ROOT, templates, article)),
+        ("render", lambda: pages(ROOT, templates, [article])),
+    ):
+        began = time.perf_counter()
+        work()
+        print(f"{name} {article}: {time.perf_counter() - began:.2f} s")
+
+
+def main() -> None:
+    """Run every part of the bench."""
+    article = articles(ROOT)[0]
+    bench_start()
+    receipt = next((ROOT / "receipts" / article).glob("*.json"))
+    bench_ask(Receipt.model_validate(json.loads(receipt.read_text(encoding="utf-8"))))
+    bench_offline(article)
+    bench_run(article)
+
+
+if __name__ == "__main__":
+    main()
