@@ -11,7 +11,9 @@ def main(target: Path) -> int:
     """Create a virtual environment with pip at *target*; return the exit code."""
     if sys.version_info < MINIMUM:
         found = ".".join(map(str, sys.version_info[:3]))
-        print(f"Python {found} is too old: 3.11 or newer is needed.\nRemedy: make PYTHON=python3.11")
+        print(
+            f"Python {found} is too old: 3.11 or newer is needed.\nRemedy: make PYTHON=python3.11"
+        )
         return 1
     try:
         import ensurepip  # noqa: F401, PLC0415 - Debian ships venv without it
