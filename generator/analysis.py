@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from generator.answers import Answer, Token
 from generator.schema import Count, Model
@@ -71,7 +71,7 @@ def groups(answers: Sequence[Answer]) -> list[Group]:
     """Group identical outputs (thinking and text), the largest group first, then by first ask."""
     found: dict[tuple[str, str], list[str]] = {}
     for answer in answers:
-        found.setdefault((answer.thinking, answer.text), []).append(answer.ask)
+        found.setdefault(answer.output, []).append(answer.ask)
     return sorted(
         (Group(asks=asks, size=len(asks)) for asks in found.values()),
         key=lambda group: -group.size,
@@ -86,8 +86,8 @@ def shared_prefix(left: Sequence[object], right: Sequence[object]) -> int:
 
 
 def divergence(baseline: Answer, other: Answer) -> Divergence | None:
-    """Return where *other* first leaves *baseline*, or None if their tokens are the same."""
-    if baseline.ids == other.ids and baseline.text == other.text:
+    """Return where *other* first leaves *baseline*, or None if tokens and output are the same."""
+    if baseline.ids == other.ids and baseline.output == other.output:
         return None
     index = shared_prefix(baseline.ids, other.ids)
     there = baseline.tokens[index] if index < len(baseline.tokens) else None
@@ -106,11 +106,18 @@ def _candidates(token: Token) -> list[Candidate]:
     return [Candidate(id=c.id, text=c.text, logprob=c.logprob) for c in token.top]
 
 
+def same_tokens(left: Answer, right: Answer) -> bool:
+    """Whether two answers have the same tokens; where none were told, whether they read alike."""
+    return left.ids == right.ids and (bool(left.ids) or left.output == right.output)
+
+
 def same_logprobs(left: Answer, right: Answer) -> bool:
     """Whether two answers agree bitwise: the same tokens with the same log probabilities."""
-    return left.ids == right.ids and [t.logprob for t in left.tokens] == [
-        t.logprob for t in right.tokens
-    ]
+    return (
+        bool(left.ids)
+        and left.ids == right.ids
+        and [token.logprob for token in left.tokens] == [token.logprob for token in right.tokens]
+    )
 
 
 def outlier(answers: Sequence[Answer]) -> Outlier | None:
@@ -121,11 +128,13 @@ def outlier(answers: Sequence[Answer]) -> Outlier | None:
     """
     if len(answers) < 3:  # noqa: PLR2004 - of two, neither is the one apart
         return None
-    nearest = [
-        max(shared_prefix(one.ids, other.ids) for other in answers if other is not one)
-        for one in answers
+    # in lexicographic order, the sequence sharing the most with another stands beside it
+    ranked = sorted(range(len(answers)), key=lambda index: answers[index].ids)
+    shared = [
+        shared_prefix(answers[one].ids, answers[other].ids) for one, other in pairwise(ranked)
     ]
-    order = sorted(range(len(answers)), key=lambda index: nearest[index])
+    nearest = {index: max(shared[max(rank - 1, 0) : rank + 1]) for rank, index in enumerate(ranked)}
+    order = sorted(nearest, key=lambda index: nearest[index])
     first, second = order[0], order[1]
     if nearest[first] == nearest[second]:
         return None
@@ -153,14 +162,14 @@ class Comparison:
     """Two answers side by side: bitwise equal, equal in tokens, or diverging somewhere."""
 
     bitwise: bool
+    same_tokens: bool
     divergence: Divergence | None
-
-    @property
-    def same_tokens(self) -> bool:
-        """Whether both answers have the same tokens."""
-        return self.divergence is None
 
 
 def compare(baseline: Answer, other: Answer) -> Comparison:
     """Compare *other* with *baseline*."""
-    return Comparison(same_logprobs(baseline, other), divergence(baseline, other))
+    return Comparison(
+        same_logprobs(baseline, other),
+        same_tokens(baseline, other),
+        divergence(baseline, other),
+    )

@@ -80,51 +80,74 @@ class Answer:
         """The ids of the generated tokens."""
         return tuple(token.id for token in self.tokens)
 
+    @property
+    def output(self) -> tuple[str, str]:
+        """All that was written: thinking and text."""
+        return self.thinking, self.text
+
+    @property
+    def cap_eaten(self) -> bool:
+        """Whether the limit cut it off before anything was answered."""
+        return self.stop == "limit" and not self.text.strip()
+
 
 def read_answers(boots: Sequence[BootRecord]) -> list[Answer]:
     """Return the answers of all answered asks, in order; failures are not answers."""
-    return [
-        _answer(boot.name, ask, ask.outcome)
-        for boot in boots
-        for ask in boot.asks
-        if isinstance(ask.outcome, Answered)
-    ]
+    read = [_answer(boot.name, ask) for boot in boots for ask in boot.asks]
+    return [answer for answer in read if answer is not None]
 
 
 def failures(boots: Sequence[BootRecord]) -> int:
-    """Return how many asks failed."""
-    return sum(not isinstance(ask.outcome, Answered) for boot in boots for ask in boot.asks)
+    """Return how many asks failed, or got a response that is no answer of their endpoint."""
+    return sum(len(boot.asks) for boot in boots) - len(read_answers(boots))
 
 
 def cache_as_planned(planned: str, cache_n: int, prompt_n: int) -> bool:
     """Whether an ask found the cache as planned.
 
     Cold means that nothing came from the cache; warm, that the prompt's last token alone was
-    evaluated (the server never skips it, since it needs its logits).
+    evaluated (the server never skips it, since it needs its logits). A server which does not tell
+    evaluated nothing, which is neither.
     """
-    return cache_n == 0 if planned == "cold" else cache_n > 0 and prompt_n == 1
+    return prompt_n > 0 and cache_n == 0 if planned == "cold" else cache_n > 0 and prompt_n == 1
 
 
-def _answer(boot: str, ask: AskRecord, outcome: Answered) -> Answer:
-    body = outcome.response
+def _answer(boot: str, ask: AskRecord) -> Answer | None:
+    if not isinstance(ask.outcome, Answered):
+        return None
+    try:
+        return _read(boot, ask, ask.outcome.response)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return None  # whatever it is: its shape is not that of an answer
+
+
+def _read(boot: str, ask: AskRecord, body: Mapping[str, Any]) -> Answer:
     read = _chat if ask.endpoint == "chat" else _completion
     text, thinking, stop, probabilities = read(body)
+    if ask.endpoint == "chat" and stop == "stop" and ask.request.get("stop"):
+        stop = "eos or word"  # a chat does not tell which
     timings = body.get("timings", {})
     cache_n, prompt_n = int(timings.get("cache_n", 0)), int(timings.get("prompt_n", 0))
     return Answer(
         boot=boot,
         ask=ask.name,
         seed=ask.request.get("seed"),
-        text=text,
-        thinking=thinking,
+        text=_str(text),
+        thinking=_str(thinking),
         tokens=tuple(_token(entry) for entry in probabilities),
         stop=_STOPS.get(stop, "other"),
         cache_n=cache_n,
         prompt_n=prompt_n,
         predicted_n=int(timings.get("predicted_n", 0)),
-        tokens_per_second=float(timings.get("predicted_per_second", 0.0)),
+        tokens_per_second=float(timings.get("predicted_per_second") or 0.0),
         valid=cache_as_planned(ask.cache, cache_n, prompt_n),
     )
+
+
+def _str(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is needed, not {value!r}")
+    return value
 
 
 def _completion(body: Mapping[str, Any]) -> tuple[str, str, str, Sequence[Any]]:

@@ -8,12 +8,14 @@ import re
 from typing import Any
 
 _UNPRINTABLE = re.compile(
-    "[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
+    "[\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
 
 def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+    return json.dumps(match[0])[1:-1]
 
 
 def canonical(value: Any) -> bytes:
@@ -30,7 +32,7 @@ def pretty(value: Any) -> str:
     """Write *value* as indented JSON with sorted keys and a trailing newline.
 
     Letters of every script stay readable; characters that cannot be seen (bidirectional controls,
-    line separators, lone surrogates) are escaped, so that a reviewer sees what is there.
+    line separators, tags, lone surrogates) are escaped, so that a reviewer sees what is there.
     """
     text = json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
     return _UNPRINTABLE.sub(_escape, text) + "\n"

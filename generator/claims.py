@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal, get_args
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, UndefinedError, nodes
-from jinja2.exceptions import SecurityError
+from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel
 
 from generator.declaration import Claim
+from generator.pins import near_miss
 
 Outcome = Literal["holds", "fails", "unmeasured"]
 Verdict = Literal["same", "different", "unmeasurable"]
@@ -32,6 +31,13 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 _ENVIRONMENT = _Environment(undefined=StrictUndefined)
+_ENVIRONMENT.globals.clear()  # a claim calls nothing
+_ALLOWED = (
+    *(nodes.And, nodes.Or, nodes.Not, nodes.Compare, nodes.Name, nodes.Const, nodes.Getattr),
+    *(nodes.Getitem, nodes.Filter, nodes.Test, nodes.Add, nodes.Sub, nodes.Mul, nodes.Div),
+    *(nodes.FloorDiv, nodes.Mod, nodes.Neg, nodes.Pos, nodes.List, nodes.Tuple, nodes.CondExpr),
+)
+_SCALARS = (int, float, str, bool)
 
 
 @dataclass(frozen=True)
@@ -86,63 +92,88 @@ def judge(name: str, claim: Claim, analyses: Mapping[str, Mapping[str, Any]]) ->
         compiled = _ENVIRONMENT.compile_expression(claim.when, undefined_to_none=False)
         result = compiled(**names)
         outcome: Outcome = "holds" if bool(result) else "fails"
-    except (UndefinedError, SecurityError, ArithmeticError, TypeError) as error:
+    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         return Judged(name, claim, "unmeasured", str(error))
     return Judged(name, claim, outcome, "")
 
 
-def expression_faults(when: str, schemas: Mapping[str, type[BaseModel]]) -> list[tuple[str, str]]:
+def expression_faults(
+    when: str, schemas: Mapping[str, type[BaseModel] | None]
+) -> list[tuple[str, str]]:
     """Check a claim's expression against the analyses it may look at.
 
     Args:
         when: The expression.
-        schemas: Each experiment's analysis schema.
+        schemas: Each experiment's analysis schema; None if its kind is unknown, which is a fault
+            of the experiment and not of the claim.
 
     Returns:
         Pairs of what is wrong and what is allowed; empty if nothing is.
     """
     try:
-        tree = _ENVIRONMENT.parse("{{ (" + when + ") }}")
-        _ENVIRONMENT.compile_expression(when)
-    except TemplateSyntaxError as error:
-        return [(f"not an expression: {error.message}", "write a condition, such as a.b > 1")]
+        tree = _ENVIRONMENT.parse("{{ (" + when + "\n) }}")
+        refused = [node for node in tree.find_all(nodes.Expr) if not isinstance(node, _ALLOWED)]
+        if not refused:
+            _ENVIRONMENT.compile_expression(when)
+    except (TemplateSyntaxError, SyntaxError, ValueError, RecursionError) as error:
+        message = getattr(error, "message", None) or type(error).__name__
+        return [(f"not an expression: {message}", "write a condition, such as a.b > 1")]
+    if refused:
+        return [(f"{type(refused[0]).__name__} is not allowed", "compare values of an analysis")]
     known = {variable(experiment): schema for experiment, schema in schemas.items()}
+    names = list(tree.find_all(nodes.Name))
     faults = [
-        (f"unknown experiment {name.name!r}", _near(name.name, known))
-        for name in tree.find_all(nodes.Name)
-        if name.ctx == "load" and name.name not in known
+        (f"unknown experiment {name.name!r}", near_miss(name.name, known))
+        for name in names
+        if name.name not in known
     ]
-    if not any(True for _ in tree.find_all(nodes.Name)):
+    if not names:
         faults.append(("looks at no experiment", "a claim must depend on something measured"))
     for chain in _chains(tree):
-        if chain[0] in known:
-            faults += _chain_faults(chain, known[chain[0]])
+        faults += _chain_faults(chain, known.get(chain[0]))
     return faults
 
 
 def _chains(tree: nodes.Node) -> Iterator[list[str]]:
-    """Yield every longest attribute chain, such as ``['five_runs', 'outlier', 'ask']``."""
-    inner = {id(get.node) for get in tree.find_all(nodes.Getattr)}
-    for get in tree.find_all(nodes.Getattr):
-        if id(get) in inner:
+    """Yield every longest chain of named fields, such as ``['five_runs', 'outlier', 'ask']``."""
+    steps: list[nodes.Getattr | nodes.Getitem] = [
+        *tree.find_all(nodes.Getattr),
+        *tree.find_all(nodes.Getitem),
+    ]
+    inner = {id(step.node) for step in steps}
+    for step in steps:
+        if id(step) in inner:
             continue
-        chain, node = [], get
-        while isinstance(node, nodes.Getattr):
-            chain.append(node.attr)
-            node = node.node  # type: ignore[assignment]
-        if isinstance(node, nodes.Name):
-            yield [node.name, *reversed(chain)]
+        chain: list[str] = []
+        node: nodes.Node = step
+        while isinstance(node, nodes.Getattr | nodes.Getitem):
+            chain.append(_field(node))
+            node = node.node
+        # what hangs on anything but a name has no schema, and is still no place for `__…__`
+        yield [node.name if isinstance(node, nodes.Name) else "", *reversed(chain)]
 
 
-def _chain_faults(chain: list[str], schema: type[BaseModel]) -> list[tuple[str, str]]:
-    current: type[BaseModel] | None = schema
+def _field(node: nodes.Getattr | nodes.Getitem) -> str:
+    """Return the field that *node* takes (`a.b` or `a["b"]`); of a list's entry, nothing."""
+    if isinstance(node, nodes.Getattr):
+        return node.attr
+    return str(node.arg.value) if isinstance(node.arg, nodes.Const) else ""
+
+
+def _chain_faults(chain: list[str], schema: type[BaseModel] | None) -> list[tuple[str, str]]:
+    hidden = [field for field in chain[1:] if field.startswith("_")]
+    if hidden:
+        return [(f"{hidden[0]!r} is not allowed", "look at fields of an analysis")]
     for depth, attribute in enumerate(chain[1:], start=1):
-        if current is None:
+        if schema is None:
             return []
-        if attribute not in current.model_fields:
-            where = ".".join(chain[:depth])
-            return [(f"{where} has no {attribute!r}", _near(attribute, current.model_fields))]
-        current = _model_in(current.model_fields[attribute].annotation)
+        where = ".".join(chain[:depth])
+        if attribute not in schema.model_fields:
+            return [(f"{where} has no {attribute!r}", near_miss(attribute, schema.model_fields))]
+        annotation = schema.model_fields[attribute].annotation
+        schema = _model_in(annotation)
+        if annotation in _SCALARS and depth + 1 < len(chain):
+            return [(f"{where}.{attribute} has no fields", f"write {where}.{attribute} alone")]
     return []
 
 
@@ -151,8 +182,3 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     options = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
     models = [o for o in options if isinstance(o, type) and issubclass(o, BaseModel)]
     return models[0] if len(models) == 1 else None
-
-
-def _near(word: str, allowed: Mapping[str, Any]) -> str:
-    close = difflib.get_close_matches(word, allowed, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"one of {', '.join(allowed)}"

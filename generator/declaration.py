@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from generator.errors import Fault, InputError
-from generator.schema import Bilingual, IsoDate, Model, Name, NonEmpty, Sha256
-from generator.settings import Endpoint, Sampling, ServerSettings, merge
-from generator.yamlfile import Document, faults_from_pydantic, load
+from generator.schema import Bilingual, Count, IsoDate, Model, Name, NonEmpty, Sha256
+from generator.settings import Endpoint, Sampling, ServerSettings
 
-MAX_PROMPT_BYTES = 1_000_000
+Objection = tuple[tuple[str, ...], str, str]
+"""What a kind refuses: where in the experiment, what was found, and what is allowed."""
+UNFIXED_SEED: Objection = (
+    ("sampling", "seed"),
+    "the seed differs from ask to ask, so no two answers can be compared",
+    "fix it to a whole number, such as 42",
+)
 
 
 class Author(Model):
@@ -32,7 +35,7 @@ class Published(Model):
     date: IsoDate
     source: Bilingual
     model: NonEmpty
-    model_bytes: int
+    model_bytes: Count
     model_sha256: Sha256
     engine: NonEmpty
     machine: Bilingual
@@ -68,9 +71,9 @@ class Claim(Model):
 
 
 class Prompt(Model):
-    """A prompt, given in place or by a text file beside the declarations."""
+    """A prompt, given in place or by a text file beside the declarations; asked as it stands."""
 
-    text: NonEmpty | None = None
+    text: Annotated[str, StringConstraints(min_length=1)] | None = None
     file: NonEmpty | None = None
 
     @model_validator(mode="before")
@@ -97,6 +100,14 @@ class Experiment(Model):
     server: dict[str, Any] = Field(default_factory=dict)
     sampling: dict[str, Any] = Field(default_factory=dict)
 
+    def objections(self, sampling: Sampling) -> list[Objection]:  # noqa: ARG002 - for kinds
+        """Return what the kind cannot work with in the settings that the experiment ends up with.
+
+        Args:
+            sampling: The experiment's sampling, defaults filled in.
+        """
+        return []
+
 
 class Defaults(Model):
     """What every experiment uses unless it says otherwise."""
@@ -115,7 +126,7 @@ class Head(Model):
     author: Author
     published: Published | None = None
     defaults: Defaults
-    experiments: dict[Name, dict[str, Any]]
+    experiments: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]
     claims: dict[Name, Claim] = Field(default_factory=dict)
 
 
@@ -173,142 +184,3 @@ class Override:
 
 
 AS_DECLARED = Override()
-
-
-def read_declaration(
-    root: Path,
-    article: str,
-    kinds: Mapping[str, type[Experiment]],
-    override: Override = AS_DECLARED,
-) -> Declaration:
-    """Read and check `receipts/<article>.yaml`.
-
-    Args:
-        root: The project's root.
-        article: The article's name.
-        kinds: The schema of each known kind of experiment.
-        override: Pins to be used instead of the declared ones.
-
-    Raises:
-        InputError: With every fault of the file.
-    """
-    path = root / "receipts" / f"{article}.yaml"
-    name = f"receipts/{article}.yaml"
-    document = load(path, name=name)
-    try:
-        head = Head.model_validate(document.data)
-    except ValidationError as error:
-        faults = faults_from_pydantic(error, document, model=Head)
-        raise InputError(faults + _experiment_faults(document, kinds)) from error
-    reader = _Reader(root, article, document, head, kinds, override)
-    experiments = {key: reader.resolve(key) for key in head.experiments}
-    if reader.faults:
-        raise InputError(reader.faults)
-    return Declaration(
-        article=article,
-        file=name,
-        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-        head=head,
-        experiments={key: value for key, value in experiments.items() if value is not None},
-    )
-
-
-def _experiment_faults(document: Document, kinds: Mapping[str, type[Experiment]]) -> list[Fault]:
-    """Look for faults in the experiments of a declaration whose head is faulty too."""
-    experiments = document.data.get("experiments")
-    faults: list[Fault] = []
-    if isinstance(experiments, dict):
-        for key, value in experiments.items():
-            if isinstance(value, dict):
-                faults += _validated(document, key, value, kinds)[1]
-    return faults
-
-
-def _validated(
-    document: Document, key: str, raw: Mapping[str, Any], kinds: Mapping[str, type[Experiment]]
-) -> tuple[Experiment | None, list[Fault]]:
-    """Validate one experiment against its kind's schema."""
-    where = ("experiments", key)
-    kind = raw.get("kind")
-    schema = kinds.get(kind) if isinstance(kind, str) else None
-    if schema is None:
-        problem = f"unknown kind {kind!r}" if "kind" in raw else "no kind"
-        return None, [_fault(document, (*where, "kind"), problem, f"one of {', '.join(kinds)}")]
-    try:
-        return schema.model_validate(raw), []
-    except ValidationError as error:
-        return None, faults_from_pydantic(error, document, prefix=where, model=schema)
-
-
-def _fault(document: Document, path: tuple[str | int, ...], problem: str, remedy: str) -> Fault:
-    line, column = document.where(path)
-    return Fault(document.name, line, column, ".".join(["$", *map(str, path)]), problem, remedy)
-
-
-@dataclass
-class _Reader:
-    """Resolves experiments one by one and collects their faults."""
-
-    root: Path
-    article: str
-    document: Document
-    head: Head
-    kinds: Mapping[str, type[Experiment]]
-    override: Override
-
-    def __post_init__(self) -> None:
-        self.faults: list[Fault] = []
-        defaults = self.head.defaults
-        self._settings(ServerSettings, {}, defaults.server, ("defaults", "server"))
-        self._settings(Sampling, {}, defaults.sampling, ("defaults", "sampling"))
-        if self.faults:  # they would be listed once more for every experiment
-            raise InputError(self.faults)
-
-    def _settings(
-        self, model: type[Any], base: Mapping[str, Any], overlay: Mapping[str, Any], where: Any
-    ) -> Any:
-        try:
-            return merge(model, base, overlay)
-        except ValidationError as error:
-            self.faults += faults_from_pydantic(error, self.document, prefix=where, model=model)
-            return model()
-
-    def resolve(self, key: str) -> Resolved[Experiment] | None:
-        spec, faults = _validated(self.document, key, self.head.experiments[key], self.kinds)
-        self.faults += faults
-        if spec is None:
-            return None
-        defaults, where = self.head.defaults, ("experiments", key)
-        return Resolved(
-            article=self.article,
-            name=key,
-            spec=spec,
-            prompt=self._prompt(spec.prompt, (*where, "prompt")),
-            model=self.override.model or spec.model or defaults.model,
-            engine=self.override.engine or spec.engine or defaults.engine,
-            server=self._settings(ServerSettings, defaults.server, spec.server, (*where, "server")),
-            sampling=self._settings(
-                Sampling, defaults.sampling, spec.sampling, (*where, "sampling")
-            ),
-        )
-
-    def _prompt(self, prompt: Prompt, where: tuple[str | int, ...]) -> str:
-        if prompt.text is not None:
-            return prompt.text
-        folder = (self.root / "receipts").resolve()
-        path = (folder / str(prompt.file)).resolve()
-        problem = ""
-        if not path.is_relative_to(folder):
-            problem = f"{prompt.file!r} lies outside receipts/"
-        elif not path.is_file():
-            problem = f"there is no file receipts/{prompt.file}"
-        elif path.stat().st_size > MAX_PROMPT_BYTES:
-            problem = f"receipts/{prompt.file} is larger than {MAX_PROMPT_BYTES:,} bytes"
-        else:
-            try:
-                return path.read_bytes().decode("utf-8")
-            except UnicodeDecodeError as error:
-                problem = f"receipts/{prompt.file} is not UTF-8 (byte {error.start})"
-        remedy = "name a UTF-8 text file below receipts/, such as prompts/long.txt"
-        self.faults.append(_fault(self.document, (*where, "file"), problem, remedy))
-        return ""

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generator.claims import Judged, expression_faults, judge
-from generator.declaration import (
-    AS_DECLARED,
-    Declaration,
-    Override,
-    declaration_paths,
-    read_declaration,
-)
+from generator.declaration import AS_DECLARED, Declaration, Override, declaration_paths
+from generator.declaration_reader import mapping, read_declaration
 from generator.errors import Fault, InputError, ReceiptsError
 from generator.experiments import kinds
 from generator.receipt import Receipt, read, receipt_path
-from generator.yamlfile import load
+from generator.yamlfile import Document, load, path_text
 
 
 @dataclass(frozen=True)
@@ -66,28 +61,38 @@ def declare(root: Path, article: str, override: Override = AS_DECLARED) -> Decla
         InputError: With every fault of the file.
     """
     known = kinds()
-    declaration = read_declaration(
-        root, article, {name: kind.experiment for name, kind in known.items()}, override
-    )
-    schemas = {
-        name: known[experiment.spec.kind].analysis
-        for name, experiment in declaration.experiments.items()
-    }
-    document = load(root / declaration.file, name=declaration.file)
-    faults = [
-        Fault(
-            declaration.file,
-            *document.where(("claims", name, "when")),
-            f"$.claims.{name}.when",
-            problem,
-            remedy,
+    file = f"receipts/{article}.yaml"
+    document = load(root / file, name=file)
+    faults = _claim_faults(document)
+    try:
+        declaration = read_declaration(
+            root, article, {name: kind.experiment for name, kind in known.items()}, override
         )
-        for name, claim in declaration.head.claims.items()
-        for problem, remedy in expression_faults(claim.when, schemas)
-    ]
+    except InputError as error:
+        raise InputError([*error.faults, *faults]) from error
     if faults:
         raise InputError(faults)
     return declaration
+
+
+def _claim_faults(document: Document) -> list[Fault]:
+    """Check the claims' conditions, as far as what they look at can be read."""
+    known = kinds()
+    schemas = {
+        name: known[kind].analysis if kind in known else None
+        for name, raw in mapping(document.data.get("experiments")).items()
+        if isinstance(kind := mapping(raw).get("kind", ""), str)
+    }
+    conditions = {
+        ("claims", name, "when"): when
+        for name, raw in mapping(document.data.get("claims")).items()
+        if isinstance(when := mapping(raw).get("when"), str) and when.strip()
+    }
+    return [
+        Fault(document.name, *document.where(path), path_text(path), problem, remedy)
+        for path, when in conditions.items()
+        for problem, remedy in expression_faults(when, schemas)
+    ]
 
 
 def read_receipts(root: Path, declaration: Declaration) -> dict[str, Receipt]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -33,7 +33,7 @@ class Journal:
     """An append-only file of events, replayed when it is opened again.
 
     Args:
-        path: The file; it is created, or begun anew if it belongs to another plan.
+        path: The file; it is created, or begun anew if it belongs to another plan or is damaged.
         key: What makes two runs the same run: plan, declaration, pins.
         started: UTC time of this run, used unless an earlier part of the run is on disk.
     """
@@ -47,14 +47,24 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = _whole_lines(path)
         header = {"event": "run", "key": json.loads(canonical(key)), "started": started}
-        if lines and lines[0].get("key") == header["key"]:
-            self.started = str(lines[0]["started"])
-            for line in lines[1:]:
-                self._replay(line)
+        if lines and lines[0].get("key") == header["key"] and self._resumed(lines):
             self._file = path.open("ab")
         else:
             self._file = path.open("wb")
             self._append(header)
+
+    def _resumed(self, lines: Sequence[Mapping[str, Any]]) -> bool:
+        """Replay what is on disk; whether all of it could be read."""
+        started = self.started
+        try:
+            self.started = str(lines[0]["started"])
+            for line in lines[1:]:
+                self._replay(line)
+        except (LookupError, TypeError, ValueError):  # written by another version of the program
+            self.boots, self.interrupted, self.seeds = {}, [], {}
+            self.started = started
+            return False
+        return True
 
     def __enter__(self) -> Self:
         """Return the journal itself."""
@@ -148,10 +158,8 @@ def _whole_lines(path: Path) -> list[dict[str, Any]]:
     if end < len(data):
         with path.open("r+b") as file:
             file.truncate(end)
-    events = []
-    for line in data[:end].splitlines():
-        try:
-            events.append(json.loads(line))
-        except ValueError:
-            return []
-    return events
+    try:
+        events = [json.loads(line) for line in data[:end].splitlines()]
+    except ValueError:
+        return []
+    return events if all(isinstance(event, dict) for event in events) else []

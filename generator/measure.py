@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ class Bench:
 
     def _template(self, plan: Plan, name: str) -> tuple[Path, FileRecord]:
         path = chat_template_path(self.root, name)
-        if not path.is_file():
+        if path.parent != self.root / TEMPLATES or not path.is_file():
             file = f"receipts/{plan.article}.yaml"
             where = f"$.experiments.{plan.experiment}.server.chat_template"
             problem = f"there is no {(TEMPLATES / name).as_posix()}.jinja"
@@ -148,17 +148,23 @@ def locked(root: Path, article: str) -> Iterator[None]:
     folder = root / WORK
     folder.mkdir(parents=True, exist_ok=True)
     holder = folder / f"{article}.holder"
+    lock = FileLock(folder / f"{article}.lock", timeout=0)
     try:
-        with FileLock(folder / f"{article}.lock", timeout=0):
-            holder.write_text(f"process {os.getpid()}, since {utc_now()}", encoding="utf-8")
-            yield
-            holder.unlink(missing_ok=True)
+        lock.acquire()
     except Timeout as error:
-        name = holder.read_text(encoding="utf-8") if holder.exists() else "an unknown process"
+        name = "an unknown process"
+        with suppress(FileNotFoundError):
+            name = holder.read_text(encoding="utf-8") or name
         raise RunError(
             f"{article} is being measured already ({name}).",
             "Wait until that run ends, or stop it; what it has measured is kept.",
         ) from error
+    try:
+        holder.write_text(f"process {os.getpid()}, since {utc_now()}", encoding="utf-8")
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
 
 
 def measure(

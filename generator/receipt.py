@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from generator.errors import AuditError
 from generator.host import Host
 from generator.schema import Count, IsoDate, Model, Name, NonEmpty, Seconds, Sha256, UtcTime
 from generator.settings import Endpoint
+from generator.wire import WireError, parse_object
 
 SCHEMA_VERSION = 1
 
@@ -190,15 +190,16 @@ def read(path: Path, *, name: str) -> Receipt:
         name: How the file is called in messages.
 
     Raises:
-        AuditError: It is not JSON, was written by a newer program, or does not fit the schema.
+        AuditError: It is not JSON (which knows no NaN), was written by a newer program, or does
+            not fit the schema.
     """
     try:
-        data = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        data = parse_object(path.read_bytes())
+    except WireError as error:
         raise AuditError(
-            f"{name} is not JSON: {error}", f"Restore it: git checkout -- {name}"
+            f"{name} is no receipt: {error}.", f"Restore it: git checkout -- {name}"
         ) from error
-    version = data.get("schema_version") if isinstance(data, dict) else None
+    version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise AuditError(
             f"{name}: /schema_version is {version}; this program reads up to {SCHEMA_VERSION}.",

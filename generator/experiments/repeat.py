@@ -92,10 +92,10 @@ def analyse(boots: Sequence[BootRecord]) -> Result:
 
 
 def _shared_by_all(answers: Sequence[Answer]) -> int | None:
-    if not answers:
+    if len(answers) < 2:  # noqa: PLR2004 - one shares nothing with nobody
         return None
     first = answers[0]
-    return min(analysis.shared_prefix(first.ids, other.ids) for other in answers)
+    return min(analysis.shared_prefix(first.ids, other.ids) for other in answers[1:])
 
 
 KIND = Kind("repeat", Repeat, Result, expand, analyse)

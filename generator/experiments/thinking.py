@@ -82,7 +82,6 @@ def analyse(boots: Sequence[BootRecord]) -> Result:
 
 
 def _run(answer: Answer) -> Run:
-    answered = bool(answer.text.strip())
     return Run(
         ask=answer.ask,
         seed=answer.seed,
@@ -91,8 +90,8 @@ def _run(answer: Answer) -> Run:
         thinking_chars=len(answer.thinking),
         thinking_tokens=_thinking_tokens(answer),
         completion_tokens=answer.predicted_n,
-        answered=answered,
-        cap_eaten=answer.stop == "limit" and not answered,
+        answered=bool(answer.text.strip()),
+        cap_eaten=answer.cap_eaten,
         stop=answer.stop,
         valid=answer.valid,
     )

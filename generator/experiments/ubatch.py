@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from generator import analysis
 from generator.answers import Answer, failures, read_answers
-from generator.declaration import Experiment, Resolved
+from generator.declaration import UNFIXED_SEED, Experiment, Objection, Resolved
 from generator.experiments.kind import Kind, serial_asks
 from generator.plan import Boot, Cache
 from generator.receipt import BootRecord
 from generator.schema import Count, Model
+from generator.settings import Sampling
 
 
 class Ubatch(Experiment):
@@ -26,9 +27,20 @@ class Ubatch(Experiment):
     widths: Annotated[list[Annotated[int, Field(ge=1, le=65_536)]], Field(min_length=2)]
     asks: Annotated[int, Field(ge=2, le=100)]
 
+    @field_validator("widths")
+    @classmethod
+    def _distinct(cls, widths: list[int]) -> list[int]:
+        if len(set(widths)) < len(widths):
+            raise ValueError("a width is named twice → name each width once")
+        return widths
+
+    def objections(self, sampling: Sampling) -> list[Objection]:
+        """Refuse seeds that differ from ask to ask: they would move tokens themselves."""
+        return [] if isinstance(sampling.seed, int) else [UNFIXED_SEED]
+
 
 class Row(Model):
-    """One ask, compared with the first width's cold ask."""
+    """One ask, compared with the first width's cold ask; null where there is nothing to compare."""
 
     n_ubatch: Count
     ask: str
@@ -37,8 +49,8 @@ class Row(Model):
     prompt_n: Count
     valid: bool
     text: str
-    same_tokens: bool
-    bitwise: bool
+    same_tokens: bool | None
+    bitwise: bool | None
     divergence: analysis.Divergence | None
 
 
@@ -47,11 +59,15 @@ class Result(Model):
 
     Attributes:
         prompt_tokens: The prompt's length; null if the cold baseline is missing.
-        flips: How many valid asks differ in tokens from the baseline.
-        cache_flips: At how many widths a warm ask differs in tokens from the cold one.
-        width_flips: How many asks differ in tokens from the first width's ask of the same cache.
+        flips: How many valid asks differ in tokens from the baseline; null unless every width has
+            a cold ask.
+        cache_flips: At how many widths a warm ask differs in tokens from the cold one; null unless
+            every width has both.
+        width_flips: How many asks differ in tokens from the first width's ask of the same cache;
+            null unless every width has both.
         width_drifts: The same, counting a difference in any log probability.
         warm_unanimous: Whether all warm asks have the same tokens.
+        first_flip: The flip at the earliest token.
     """
 
     asked: Count
@@ -91,15 +107,16 @@ def analyse(boots: Sequence[BootRecord]) -> Result:
         (boot.name, ask.name): ask.cache for boot in boots for ask in boot.asks
     }
     answers, failed = read_answers(boots), failures(boots)
-    cold = {a.boot: a for a in answers if a.valid and planned[a.boot, a.ask] == "cold"}
-    warm = [a for a in answers if a.valid and planned[a.boot, a.ask] == "warm"]
-    baseline = cold.get(boots[0].name) if boots else None
+    valid = [a for a in answers if a.valid]
+    cold = [a for a in valid if planned[a.boot, a.ask] == "cold"]
+    warm = [a for a in valid if planned[a.boot, a.ask] == "warm"]
+    first = {a.boot: a for a in reversed(cold)}  # without a prompt cache, a boot has several
+    baseline = first.get(boots[0].name) if boots else None
     rows = [_row(a, baseline, widths[a.boot], planned[a.boot, a.ask]) for a in answers]
-    valid = [row for row in rows if row.valid]
-    flipped = [row.divergence for row in valid if row.divergence is not None]
-    pairs = _pairs_across_widths(list(cold.values()), warm)
-    controlled = [(cold[a.boot], a) for a in warm if a.boot in cold]
-    complete = baseline is not None and len(cold) == len(boots)
+    flipped = [row.divergence for row in rows if row.same_tokens is False and row.divergence]
+    pairs = _pairs_across_widths(cold, warm)
+    complete = baseline is not None and len(first) == len(boots)
+    controlled = complete and len({a.boot for a in warm}) == len(boots)
     return Result(
         asked=len(answers) + failed,
         answered=len(answers),
@@ -107,19 +124,19 @@ def analyse(boots: Sequence[BootRecord]) -> Result:
         invalid=len(answers) - len(valid),
         prompt_tokens=baseline.prompt_n if baseline else None,
         flips=len(flipped) if complete else None,
-        cache_flips=len({a.boot for c, a in controlled if not analysis.compare(c, a).same_tokens})
-        if len({a.boot for _, a in controlled}) == len(boots)
+        cache_flips=len({a.boot for a in warm if not analysis.same_tokens(first[a.boot], a)})
+        if controlled
         else None,
-        width_flips=_count(pairs, bitwise=False) if complete and warm else None,
-        width_drifts=_count(pairs, bitwise=True) if complete and warm else None,
-        warm_unanimous=len({a.ids for a in warm}) == 1 if warm else None,
-        first_flip=flipped[0] if flipped else None,
+        width_flips=_count(pairs, bitwise=False) if controlled else None,
+        width_drifts=_count(pairs, bitwise=True) if controlled else None,
+        warm_unanimous=all(analysis.same_tokens(warm[0], a) for a in warm) if warm else None,
+        first_flip=min(flipped, key=lambda flip: flip.token, default=None),
         rows=rows,
     )
 
 
 def _row(answer: Answer, baseline: Answer | None, width: int, planned: Cache) -> Row:
-    comparison = analysis.compare(baseline, answer) if baseline else None
+    comparison = analysis.compare(baseline, answer) if baseline and answer.valid else None
     return Row(
         n_ubatch=width,
         ask=answer.ask,
@@ -128,8 +145,8 @@ def _row(answer: Answer, baseline: Answer | None, width: int, planned: Cache) ->
         prompt_n=answer.prompt_n,
         valid=answer.valid,
         text=answer.text,
-        same_tokens=comparison.same_tokens if comparison else False,
-        bitwise=comparison.bitwise if comparison else False,
+        same_tokens=comparison.same_tokens if comparison else None,
+        bitwise=comparison.bitwise if comparison else None,
         divergence=comparison.divergence if comparison else None,
     )
 

@@ -1,0 +1,179 @@
+"""Reading a declaration: every fault of the file at once, or an experiment ready to be planned."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from generator.declaration import (
+    AS_DECLARED,
+    Declaration,
+    Experiment,
+    Head,
+    Override,
+    Resolved,
+)
+from generator.errors import Fault, InputError
+from generator.settings import Sampling, ServerSettings, merge
+from generator.yamlfile import Document, faults_from_pydantic, load, path_text
+
+MAX_PROMPT_BYTES = 1_000_000
+Where = tuple[str | int, ...]
+
+
+def read_declaration(
+    root: Path,
+    article: str,
+    kinds: Mapping[str, type[Experiment]],
+    override: Override = AS_DECLARED,
+) -> Declaration:
+    """Read and check `receipts/<article>.yaml`.
+
+    Args:
+        root: The project's root.
+        article: The article's name.
+        kinds: The schema of each known kind of experiment.
+        override: Pins to be used instead of the declared ones.
+
+    Raises:
+        InputError: With every fault of the file.
+    """
+    path = root / "receipts" / f"{article}.yaml"
+    name = f"receipts/{article}.yaml"
+    reader = _Reader(root, load(path, name=name), kinds)
+    head = reader.head()
+    resolved = [
+        reader.resolve(article, key, raw, head, override)
+        for key, raw in mapping(reader.document.data.get("experiments")).items()
+        if isinstance(raw, dict)
+    ]
+    if head is None or reader.faults:
+        raise InputError(reader.faults)
+    return Declaration(
+        article=article,
+        file=name,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        head=head,
+        experiments={one.name: one for one in resolved if one is not None},
+    )
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return *value* if it is a mapping; anything else is a fault elsewhere and counts as none."""
+    return value if isinstance(value, dict) else {}
+
+
+class _Reader:
+    """Checks every part of a declaration, whatever is wrong with the others."""
+
+    def __init__(self, root: Path, document: Document, kinds: Mapping[str, type[Experiment]]):
+        self.root, self.document, self.kinds = root, document, kinds
+        self.faults: list[Fault] = []
+        defaults = mapping(document.data.get("defaults"))
+        self.server = self._layer(ServerSettings, defaults, "server")
+        self.sampling = self._layer(Sampling, defaults, "sampling")
+
+    def head(self) -> Head | None:
+        try:
+            return Head.model_validate(self.document.data)
+        except ValidationError as error:
+            self.faults += faults_from_pydantic(error, self.document, model=Head)
+            return None
+
+    def resolve(
+        self,
+        article: str,
+        key: str,
+        raw: Mapping[str, Any],
+        head: Head | None,
+        override: Override,
+    ) -> Resolved[Experiment] | None:
+        where = ("experiments", key)
+        spec = self._spec(raw, where)
+        server = self._settings(ServerSettings, self.server, raw, (*where, "server"))
+        sampling = self._settings(Sampling, self.sampling, raw, (*where, "sampling"))
+        prompt = self._prompt(raw.get("prompt"), (*where, "prompt"))
+        if spec is None or server is None or sampling is None:
+            return None
+        for path, problem, remedy in spec.objections(sampling):
+            self._fault((*where, *path), problem, remedy)
+        if head is None:
+            return None
+        return Resolved(
+            article=article,
+            name=key,
+            spec=spec,
+            prompt=prompt,
+            model=override.model or spec.model or head.defaults.model,
+            engine=override.engine or spec.engine or head.defaults.engine,
+            server=server,
+            sampling=sampling,
+        )
+
+    def _fault(self, path: Where, problem: str, remedy: str) -> None:
+        line, column = self.document.where(path)
+        name, place = self.document.name, path_text(path)
+        self.faults.append(Fault(name, line, column, place, problem, remedy))
+
+    def _spec(self, raw: Mapping[str, Any], where: Where) -> Experiment | None:
+        """Validate one experiment against its kind's schema."""
+        kind = raw.get("kind")
+        schema = self.kinds.get(kind) if isinstance(kind, str) else None
+        if schema is None:
+            near = get_close_matches(str(kind), self.kinds, n=1)
+            remedy = f"did you mean `{near[0]}`?" if near else f"one of {', '.join(self.kinds)}"
+            problem = f"unknown kind {kind!r}" if "kind" in raw else "no kind"
+            self._fault((*where, "kind"), problem, remedy)
+            return None
+        try:
+            return schema.model_validate(raw)
+        except ValidationError as error:
+            self.faults += faults_from_pydantic(error, self.document, prefix=where, model=schema)
+            return None
+
+    def _layer(self, model: type[Any], defaults: Mapping[str, Any], part: str) -> Mapping[str, Any]:
+        """Return the defaults of one part, or none if they are at fault: they are told once."""
+        checked = self._settings(model, {}, defaults, ("defaults", part))
+        return {} if checked is None else mapping(defaults.get(part))
+
+    def _settings(
+        self, model: type[Any], base: Mapping[str, Any], owner: Mapping[str, Any], where: Where
+    ) -> Any:
+        try:
+            return merge(model, base, mapping(owner.get(str(where[-1]))))
+        except ValidationError as error:
+            self.faults += faults_from_pydantic(error, self.document, prefix=where, model=model)
+            return None
+
+    def _prompt(self, raw: Any, where: Where) -> str:
+        file = mapping(raw).get("file")
+        if not isinstance(file, str):
+            return str(mapping(raw).get("text", raw))
+        text, problem = _prompt_file(self.root / "receipts", file.strip())
+        if problem:
+            remedy = "name a UTF-8 text file below receipts/, such as prompts/long.txt"
+            self._fault((*where, "file"), problem, remedy)
+        return text
+
+
+def _prompt_file(folder: Path, file: str) -> tuple[str, str]:
+    """Return a prompt file's text, or what is wrong with it."""
+    try:
+        path = (folder / file).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            return "", f"{file!r} lies outside receipts/"
+        if not path.is_file():
+            return "", f"there is no file receipts/{file}"
+        size = path.stat().st_size
+        if not 0 < size <= MAX_PROMPT_BYTES:
+            return "", f"receipts/{file} has {size:,} bytes, not 1 to {MAX_PROMPT_BYTES:,}"
+        return path.read_bytes().decode("utf-8"), ""
+    except UnicodeDecodeError as error:
+        return "", f"receipts/{file} is not UTF-8 (byte {error.start})"
+    except (OSError, RuntimeError, ValueError) as error:  # no name for a file, a loop of links
+        return "", f"{file!r} cannot be read ({type(error).__name__})"
