@@ -1,0 +1,174 @@
+"""Raw responses are read as answers; what is no answer is counted, and never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from generator.answers import Answer, cache_as_planned, failures, read_answers
+from generator.receipt import AskRecord
+from tests.factory import chat_response, completion_response, make_ask, make_boot, token_id
+
+
+def _answer(response: dict[str, Any], **fields: Any) -> Answer:
+    (answer,) = read_answers([make_boot([make_ask(response, **fields)])])
+    return answer
+
+
+def test_a_completion_is_read() -> None:
+    answer = _answer(
+        completion_response([(" a", -0.5, -0.75), (" b", -2.0, -1.0)], stop="eos", prompt_n=7),
+        seed=5,
+    )
+    assert (answer.boot, answer.ask, answer.seed) == ("main", "1", 5)
+    assert (answer.text, answer.thinking, answer.stop) == (" a b", "", "eos")
+    assert answer.ids == (token_id(" a"), token_id(" b"))
+    assert [token.raw for token in answer.tokens] == [b" a", b" b"]
+    assert [token.gap for token in answer.tokens] == [0.25, 1.0]
+    assert answer.tokens[1].top[0].text == "not  b"  # the best comes first, chosen or not
+    assert (answer.cache_n, answer.prompt_n, answer.predicted_n) == (0, 7, 2)
+    assert answer.tokens_per_second == 50.0
+    assert answer.valid
+
+
+def test_a_chat_is_read_with_its_thinking_apart() -> None:
+    answer = _answer(chat_response("hi", thinking="hm", stop="length"))
+    assert (answer.text, answer.thinking, answer.stop) == ("hi", "hm", "limit")
+    assert answer.output == ("hm", "hi")
+
+
+def test_a_chat_without_a_content_says_nothing() -> None:
+    response = chat_response("x", thinking="hm", stop="length")
+    response["choices"][0]["message"]["content"] = None
+    answer = _answer(response)
+    assert (answer.text, answer.cap_eaten) == ("", True)
+
+
+def test_a_response_without_log_probabilities_has_no_tokens() -> None:
+    response = chat_response("x")
+    response["choices"][0]["logprobs"] = None
+    assert _answer(response).tokens == ()
+    completion = completion_response()
+    del completion["completion_probabilities"]
+    assert _answer(completion).tokens == ()
+
+
+def test_a_single_candidate_has_no_gap() -> None:
+    response = completion_response([" a"])
+    del response["completion_probabilities"][0]["top_logprobs"][1]
+    assert _answer(response).tokens[0].gap is None
+
+
+@pytest.mark.parametrize(
+    ("stop", "read"),
+    [("eos", "eos"), ("limit", "limit"), ("word", "word"), ("none", "other"), ("new", "other")],
+)
+def test_a_completion_says_why_it_stopped(stop: str, read: str) -> None:
+    assert _answer(completion_response(stop=stop)).stop == read
+
+
+@pytest.mark.parametrize(
+    ("stop", "read"), [("stop", "eos"), ("length", "limit"), ("tool_calls", "other")]
+)
+def test_a_chat_says_why_it_stopped(stop: str, read: str) -> None:
+    assert _answer(chat_response(stop=stop)).stop == read
+
+
+def test_a_chat_with_stop_words_does_not_tell_which_it_met() -> None:
+    ask = make_ask(chat_response(stop="stop"))
+    asked = ask.model_copy(update={"request": {**ask.request, "stop": ["\n"]}})
+    (answer,) = read_answers([make_boot([asked])])
+    assert answer.stop == "other"
+
+
+@pytest.mark.parametrize(
+    ("planned", "cache_n", "prompt_n", "valid"),
+    [
+        ("cold", 0, 10, True),
+        ("cold", 1, 9, False),
+        ("cold", 0, 0, False),
+        ("warm", 9, 1, True),
+        ("warm", 0, 1, False),
+        ("warm", 0, 10, False),
+        ("warm", 8, 2, False),
+    ],
+)
+def test_the_cache_is_as_planned_or_the_ask_is_invalid(
+    planned: str, cache_n: int, prompt_n: int, valid: bool
+) -> None:
+    assert cache_as_planned(planned, cache_n, prompt_n) is valid
+
+
+def test_a_server_that_does_not_tell_of_its_cache_makes_the_ask_invalid() -> None:
+    response = completion_response()
+    del response["timings"]
+    answer = _answer(response)
+    assert not answer.valid
+    assert answer.predicted_n == 0
+
+
+def test_a_speed_that_cannot_be_told_is_none() -> None:
+    response = completion_response()
+    response["timings"]["predicted_per_second"] = None
+    assert _answer(response).tokens_per_second == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "eaten"),
+    [("", "length", True), (" \n", "length", True), ("", "stop", False), ("a", "length", False)],
+)
+def test_the_cap_has_eaten_an_answer_that_never_came(text: str, stop: str, eaten: bool) -> None:
+    assert _answer(chat_response(text, thinking="hm", stop=stop)).cap_eaten is eaten
+
+
+def _without(key: str) -> Callable[[dict[str, Any]], object]:
+    return lambda response: response.pop(key)
+
+
+def _set(key: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda response: response.update({key: value})
+
+
+def _in_token(key: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda response: response["completion_probabilities"][0].update({key: value})
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _without("content"),
+        _without("stop_type"),
+        _set("content", None),
+        _set("content", 5),
+        _set("timings", None),
+        _set("timings", {"cache_n": "many"}),
+        _set("completion_probabilities", None),
+        _set("completion_probabilities", [None]),
+        _in_token("logprob", None),
+        _in_token("id", "x"),
+        _in_token("bytes", [300]),
+        _in_token("top_logprobs", [{}]),
+    ],
+)
+def test_a_response_of_another_shape_is_a_failure(spoil: Callable[[Any], object]) -> None:
+    response = completion_response()
+    spoil(response)
+    boot = make_boot([response, completion_response()])
+    assert [answer.ask for answer in read_answers([boot])] == ["2"]
+    assert failures([boot]) == 1
+
+
+@pytest.mark.parametrize("choices", [[], None, [{}], [{"message": {}}], {}])
+def test_a_chat_of_another_shape_is_a_failure(choices: Any) -> None:
+    ask = make_ask({**chat_response(), "choices": choices})
+    assert read_answers([make_boot([ask])]) == []
+    assert failures([make_boot([ask])]) == 1
+
+
+def test_failures_are_counted_and_are_no_answers() -> None:
+    failed: AskRecord = make_ask(None, name="2")
+    boots = [make_boot([make_ask(completion_response()), failed]), make_boot([None], name="b")]
+    assert [(answer.boot, answer.ask) for answer in read_answers(boots)] == [("main", "1")]
+    assert failures(boots) == 2
