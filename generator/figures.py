@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from dataclasses import dataclass
 from html import escape
@@ -19,6 +20,7 @@ _VARIABLES = {
 }
 _TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
 WIDTH, ROW, LEFT, RIGHT, BOTTOM = 384, 30, 64, 44, 46
+TICKS = 3
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,13 @@ def _plain(value: float) -> str:
     return f"{value:.15g}"
 
 
+def _ticks(top: float) -> list[int]:
+    """Return about four round whole numbers from 0 to *top*, each of them once."""
+    magnitude = 10 ** math.floor(math.log10(top / TICKS))
+    step = max(1, *(int(m * magnitude) for m in (1, 2, 5) if m * magnitude <= top / TICKS))
+    return list(range(0, int(top) + 1, step))
+
+
 def specification(bars: Bars, words: Wording) -> dict[str, object]:
     """Return the Vega-Lite specification of a bar chart, with nothing left to the machine.
 
@@ -87,7 +96,7 @@ def specification(bars: Bars, words: Wording) -> dict[str, object]:
             "value:Q",
             title=words.axis,
             scale=alt.Scale(domain=[0, top * 1.25], nice=False),
-            axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d"),
+            axis=alt.Axis(values=_ticks(top), format=",d"),
         ),
     )
     colour = alt.condition("datum.marked", alt.value(ACCENT), alt.value(BAR))

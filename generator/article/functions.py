@@ -106,13 +106,16 @@ class Functions:
             )
         return self.evidence.claims[name]
 
-    def fact(self, experiment: str, pointer: str, digits: int | None = None) -> Markup:
+    def fact(
+        self, experiment: str, pointer: str, digits: int | None = None, *, plain: bool = False
+    ) -> Markup:
         """Return a measured value as a link to the place in the receipt where it stands.
 
         Args:
             experiment: The experiment's name.
             pointer: JSON pointer (RFC 6901) into its receipt.
             digits: Digits after the point, for numbers that are shown rounded.
+            plain: Whether the number is a name rather than a quantity, such as a seed.
         """
         self._declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
@@ -129,7 +132,7 @@ class Functions:
         match value:
             case bool():
                 shown = self.words.label(f"bool.{str(value).lower()}")
-            case int() | float():
+            case int() | float() if not plain:
                 shown = self.words.number(value, digits)
             case _:
                 shown = str(value)
@@ -235,7 +238,7 @@ class Functions:
 
 
 def _bound(fact: Callable[..., Markup], experiment: str) -> Callable[..., Markup]:
-    def here(pointer: str, digits: int | None = None) -> Markup:
-        return fact(experiment, pointer, digits)
+    def here(pointer: str, digits: int | None = None, *, plain: bool = False) -> Markup:
+        return fact(experiment, pointer, digits, plain=plain)
 
     return here

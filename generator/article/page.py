@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import (
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateSyntaxError,
+)
 from markupsafe import Markup
 
 from generator.article.functions import Functions
@@ -122,11 +129,15 @@ def _front_matter(evidence: Evidence, lang: Language) -> str:
 
 
 def _where(error: TemplateError) -> str:
-    name, line = getattr(error, "name", None), getattr(error, "lineno", None)
-    if not name or not line:
+    """Say where in a template an error is; Jinja puts templates into tracebacks as if Python."""
+    places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, TemplateSyntaxError):
+        places.append((error.filename or "", error.lineno))
+    inside = [(name, line) for name, line in places if name.endswith(".j2")]
+    if not inside:
         return ""
-    short = "/".join(Path(name).parts[-3:])
-    return f"{short}:{line}: "
+    name, line = inside[-1]
+    return f"{'/'.join(Path(name).parts[-3:])}:{line}: "
 
 
 __all__ = ["LANGUAGES", "page_path", "reading_minutes", "render_index", "render_page"]

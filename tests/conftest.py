@@ -1,0 +1,49 @@
+"""A measured project to spoil; golden files, written anew with `pytest --regenerate-golden`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.project import measured_project
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the one flag that writes all golden files anew."""
+    parser.addoption(
+        "--regenerate-golden",
+        action="store_true",
+        help="Write the golden files anew; the diff shows what changed.",
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Return a function that compares a text with the golden file of a name."""
+    regenerate = request.config.getoption("--regenerate-golden")
+
+    def check(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if regenerate:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(text.encode())
+        assert path.read_bytes().decode() == text, f"{name} changed: pytest --regenerate-golden"
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the fixture project, measured and rendered once; nobody may write to it."""
+    return measured_project(tmp_path_factory.mktemp("measured"))
+
+
+@pytest.fixture
+def project(measured: Path, tmp_path: Path) -> Path:
+    """Return a copy of the measured fixture project, to do anything with."""
+    return Path(shutil.copytree(measured, tmp_path / "project"))

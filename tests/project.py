@@ -1,0 +1,165 @@
+"""Projects for tests: receipts that follow from a declaration's plan, with answers given by us."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from generator.declaration import Declaration
+from generator.evidence import Evidence, declare, gather
+from generator.measure import chat_template_path, file_record, plan_experiment, write_sums
+from generator.pins import Pins, load_pins
+from generator.plan import Ask, Boot, seed_word
+from generator.publish import render_articles
+from generator.receipt import (
+    AskRecord,
+    BootRecord,
+    DeclarationRecord,
+    EngineRecord,
+    FileRecord,
+    ModelRecord,
+    Receipt,
+    receipt_path,
+    render,
+    write_atomically,
+)
+from tests.factory import chat_response, completion_response, make_ask, make_boot, make_receipt
+
+ROOT = Path(__file__).parents[1]
+SHIPPED = ROOT / "templates"
+FIXTURE = Path(__file__).parent / "assets" / "project"
+
+Respond = Callable[[int, int], Mapping[str, Any] | None]
+"""Gives the response to an ask, by its boot's index and its own; None is a failure."""
+
+
+def receipt_of(root: Path, declaration: Declaration, name: str, respond: Respond) -> Receipt:
+    """Return a receipt that an audit finds nothing wrong with, with answers by *respond*."""
+    plan = plan_experiment(declaration.experiments[name])
+    boots = [
+        _boot(boot, [_ask(ask, respond(i, j), i, j) for j, ask in enumerate(boot.asks)])
+        for i, boot in enumerate(plan.boots)
+    ]
+    pins = load_pins(root)
+    templates = {boot.server.chat_template for boot in plan.boots}
+    return make_receipt(
+        plan.kind,
+        boots,
+        article=plan.article,
+        experiment=name,
+        plan_sha256=plan.sha256,
+        declaration=DeclarationRecord(
+            file=declaration.file,
+            sha256=declaration.sha256,
+            experiment=declaration.experiments[name].as_json(),
+        ),
+        models={boot.model: _model(pins, boot.model) for boot in plan.boots},
+        engines={boot.engine: _engine(pins, boot.engine) for boot in plan.boots},
+        chat_templates={
+            template: file_record(chat_template_path(root, template))
+            for template in templates
+            if template is not None
+        },
+    )
+
+
+def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) -> AskRecord:
+    word = seed_word(ask.seed)
+    seed = {"seed": word} if isinstance(word, int) else {}
+    drawn = {"seed": 1000 + 10 * boot + index} if word == "drawn" else {}
+    kind: Literal["fixed", "drawn", "engine"] = "drawn" if drawn else "fixed" if seed else "engine"
+    record = make_ask(
+        response, name=ask.name, cache=ask.cache, endpoint=ask.endpoint, seed_word=kind
+    )
+    return record.model_copy(update={"request": {**ask.body, **seed, **drawn}})
+
+
+def _boot(boot: Boot, asks: list[AskRecord]) -> BootRecord:
+    record = make_boot(asks, name=boot.name, settings=boot.server)
+    return record.model_copy(update={"engine": boot.engine, "model": boot.model})
+
+
+def _model(pins: Pins, name: str) -> ModelRecord:
+    pin = pins.model(name)
+    return ModelRecord(
+        pin=pin.name,
+        title=pin.title,
+        file=pin.file,
+        bytes=pin.bytes,
+        sha256=pin.sha256,
+        license=pin.license,
+        metadata={"file_type": pin.quantization},
+    )
+
+
+def _engine(pins: Pins, name: str) -> EngineRecord:
+    pin = pins.engine(name)
+    artifact = next(iter(pin.artifacts.values()))
+    library = FileRecord(
+        name=artifact.library, bytes=artifact.library_bytes, sha256=artifact.library_sha256
+    )
+    return EngineRecord(
+        pin=pin.name,
+        type=pin.type,
+        version=f"{pin.distribution} {pin.version}",
+        build=pin.build,
+        files=[library],
+    )
+
+
+def evidence_of(root: Path, article: str, answers: Mapping[str, Respond]) -> Evidence:
+    """Return an article's evidence with receipts for the experiments in *answers*."""
+    declaration = declare(root, article)
+    receipts = {n: receipt_of(root, declaration, n, answers[n]) for n in answers}
+    return gather(declaration, receipts)
+
+
+def _runs(_boot: int, ask: int) -> Mapping[str, Any] | None:
+    texts = [(" blue", " today"), (" blue", " & <b>clear</b>\n"), (" grey",), (" blue",)]
+    return completion_response(texts[ask], stop="eos", cache_n=3 if ask == len(texts) - 1 else 0)
+
+
+def _replays(_boot: int, ask: int) -> Mapping[str, Any] | None:
+    words = [["hel", "lo", " 你好"], ["hel", "lo", " there"], ["hel", "lo", " 你好"]]
+    return chat_response(tokens=words[ask], tokens_per_second=50.25 + ask)
+
+
+def _widths(_boot: int, ask: int) -> Mapping[str, Any] | None:
+    if ask == 0:
+        return completion_response([" one", (" two", -0.69, -0.7)], cache_n=0, prompt_n=2)
+    return completion_response([" one", " three"], cache_n=1, prompt_n=1)
+
+
+def _thoughts(_boot: int, ask: int) -> Mapping[str, Any] | None:
+    if ask == 0:
+        return None
+    if ask == 1:
+        return chat_response("", thinking="Hmm, hmm, hmm", stop="length")
+    return chat_response("Hello!", thinking="Hmm")
+
+
+ANSWERS: Mapping[str, Respond] = {
+    "runs": _runs,
+    "replays": _replays,
+    "widths": _widths,
+    "thoughts": _thoughts,
+}
+
+
+def templates_of(root: Path) -> list[Path]:
+    """Return the folders of templates of a project, its own first."""
+    return [root / "templates", SHIPPED]
+
+
+def measured_project(root: Path) -> Path:
+    """Copy the fixture project to *root*, measure it by our answers, and render it."""
+    shutil.copytree(FIXTURE, root, dirs_exist_ok=True)
+    declaration = declare(root, "small")
+    for name, respond in ANSWERS.items():
+        receipt = receipt_of(root, declaration, name, respond)
+        write_atomically(receipt_path(root, "small", name), render(receipt))
+    write_sums(root, "small")
+    render_articles(root, templates_of(root), ["small"])
+    return root

@@ -1,0 +1,94 @@
+"""Tests of the pieces of HTML: excerpts, marked tokens, code blocks."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shlex
+
+import pytest
+from markupsafe import Markup
+
+from generator.article.html import CONTEXT, EXCERPT, curl, excerpt, fenced, finalize, link, marked
+
+FAMILY = "👩‍👩‍👧"
+BADGED = "👩U+200D👩U+200D👧"  # as text makes a joiner visible
+
+
+def plain(markup: Markup) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", markup))
+
+
+def test_markup_of_ours_passes_and_everything_else_is_made_inert() -> None:
+    assert finalize(Markup("<b>x</b>")) == "<b>x</b>"
+    assert "<" not in finalize("<b>")
+    assert finalize(12) == "12"
+
+
+def test_short_text_is_shown_whole() -> None:
+    assert plain(excerpt("a" * EXCERPT)) == "a" * EXCERPT
+
+
+def test_long_text_is_cut_and_says_so() -> None:
+    assert plain(excerpt("a" * (EXCERPT + 1))) == "a" * EXCERPT + "…"
+
+
+@pytest.mark.parametrize("end", [FAMILY, "e\u0301", "👍🏽", "🇨🇳"])
+def test_cut_leaves_no_part_of_a_character(end: str) -> None:
+    text = "a" * (EXCERPT - 1) + end + "b"
+    assert plain(excerpt(text)) == "a" * (EXCERPT - 1) + "…"
+
+
+def test_differing_token_is_marked() -> None:
+    shown = marked("one two three", 4, " two")
+    assert "<mark>two</mark>" in shown
+    assert plain(shown) == "one two three"
+
+
+def test_mark_ends_with_the_token_that_began_before_the_difference() -> None:
+    assert "<mark>wo</mark>" in marked("one two three", 5, " two")
+
+
+def test_end_of_text_is_marked_as_such() -> None:
+    assert marked("one", 3, None).endswith("<mark>∎</mark>")
+
+
+def test_long_surroundings_are_cut_on_both_sides() -> None:
+    shown = plain(marked("a" * 100 + "X" + "b" * 100, 100, "X"))
+    assert shown == "…" + "a" * CONTEXT + "X" + "b" * CONTEXT + "…"
+
+
+def test_surroundings_are_cut_between_characters() -> None:
+    before = "é" * 10 + FAMILY + "a" * (CONTEXT - 1)
+    shown = marked(before + "X", len(before), "X")
+    assert plain(shown) == "…" + BADGED + "a" * (CONTEXT - 1) + "X"
+
+
+def test_link_keeps_hostile_words_inside() -> None:
+    shown = link('a"b', "<i>", 'c"', 't"')
+    assert shown.count('"') == 6
+    assert "<i>" not in shown
+
+
+@pytest.mark.parametrize("ticks", range(1, 8))
+def test_fence_is_longer_than_any_inside(ticks: int) -> None:
+    first, *_, last = fenced("a\n" + "`" * ticks, "bash").split("\n")
+    assert first == last + "bash"
+    assert len(last) == max(3, ticks + 1)
+
+
+def test_curl_sends_the_request_reduced_to_the_keys() -> None:
+    request = {"seed": 7, "prompt": "it's 你好\n", "temperature": 0.7, "messages": [{"a": [1, {}]}]}
+    command = curl("completion", request, keys=("prompt", "seed", "messages", "absent"))
+    words = shlex.split(command.replace("\\\n", " "))
+    assert words[2].endswith("/completion")
+    assert json.loads(words[-1]) == {k: request[k] for k in ("prompt", "seed", "messages")}
+    assert '{"prompt": "' in words[-1]
+    assert '[{"a": [1, {}]}]' in words[-1]
+    assert "你好" in words[-1]
+
+
+def test_curl_hides_nothing() -> None:
+    body = shlex.split(curl("chat", {"p": "\u202e\ud800\u2028"}, keys=("p",)))[-1]
+    assert body == '{"p": "\\u202e\\ud800\\u2028"}'
