@@ -89,7 +89,11 @@ class Prompt(Model):
 
 
 class Experiment(Model):
-    """What every kind of experiment declares; a kind adds its own fields to it."""
+    """What every kind of experiment declares; a kind adds its own fields to it.
+
+    Attributes:
+        server_for: Further server settings for models that need their own, by the model's pin.
+    """
 
     kind: Name
     title: Bilingual
@@ -98,6 +102,7 @@ class Experiment(Model):
     model: NonEmpty | None = None
     engine: NonEmpty | None = None
     server: dict[str, Any] = Field(default_factory=dict)
+    server_for: dict[NonEmpty, dict[str, Any]] = Field(default_factory=dict)
     sampling: dict[str, Any] = Field(default_factory=dict)
 
     def objections(self, sampling: Sampling) -> list[Objection]:  # noqa: ARG002 - for kinds
@@ -150,7 +155,9 @@ class Resolved(Generic[E_co]):
         """Return the experiment as it was read, for its receipt."""
         return {
             "name": self.name,
-            **self.spec.model_dump(mode="json", exclude={"server", "sampling", "prompt"}),
+            **self.spec.model_dump(
+                mode="json", exclude={"server", "server_for", "sampling", "prompt"}
+            ),
             "prompt": self.prompt,
             "model": self.model,
             "engine": self.engine,

@@ -100,18 +100,25 @@ class _Reader:
         prompt = self._prompt(raw.get("prompt"), (*where, "prompt"))
         if spec is None or server is None or sampling is None:
             return None
+        own = {
+            name: self._settings(
+                ServerSettings, server.model_dump(), spec.server_for, (*where, "server_for", name)
+            )
+            for name in spec.server_for
+        }
         for path, problem, remedy in spec.objections(sampling):
             self._fault((*where, *path), problem, remedy)
         if head is None:
             return None
+        model = override.model or spec.model or head.defaults.model
         return Resolved(
             article=article,
             name=key,
             spec=spec,
             prompt=prompt,
-            model=override.model or spec.model or head.defaults.model,
+            model=model,
             engine=override.engine or spec.engine or head.defaults.engine,
-            server=server,
+            server=own.get(model, server),
             sampling=sampling,
         )
 
