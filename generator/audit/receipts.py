@@ -119,10 +119,11 @@ def _check_declared(
     record = receipt.declaration.experiment
     # a run may have replaced the declared pins, which the receipt says: receipts run --model
     model, engine = (record.get(key) for key in ("model", "engine"))
-    override = Override(
-        model if isinstance(model, str) else None, engine if isinstance(engine, str) else None
-    )
-    resolved = declare(root, declaration.article, override).experiments[receipt.experiment]
+    resolved = declaration.experiments[receipt.experiment]
+    if isinstance(model, str) and isinstance(engine, str):
+        if (model, engine) != (resolved.model, resolved.engine):
+            replaced = declare(root, declaration.article, Override(model, engine))
+            resolved = replaced.experiments[receipt.experiment]
     report.expect_json(
         file,
         "/declaration/experiment",
