@@ -8,6 +8,7 @@ from types import UnionType
 from typing import Any, Literal, get_args
 
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
+from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel
 
@@ -111,7 +112,7 @@ def expression_faults(
         Pairs of what is wrong and what is allowed; empty if nothing is.
     """
     try:
-        tree = _ENVIRONMENT.parse("{{ (" + when + "\n) }}")
+        tree = nodes.Output([Parser(_ENVIRONMENT, when, state="variable").parse_expression()])
         refused = [node for node in tree.find_all(nodes.Expr) if not isinstance(node, _ALLOWED)]
         if not refused:
             _ENVIRONMENT.compile_expression(when)
