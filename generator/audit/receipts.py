@@ -120,10 +120,10 @@ def _check_declared(
     # a run may have replaced the declared pins, which the receipt says: receipts run --model
     model, engine = (record.get(key) for key in ("model", "engine"))
     resolved = declaration.experiments[receipt.experiment]
-    if isinstance(model, str) and isinstance(engine, str):
-        if (model, engine) != (resolved.model, resolved.engine):
-            replaced = declare(root, declaration.article, Override(model, engine))
-            resolved = replaced.experiments[receipt.experiment]
+    pinned = isinstance(model, str) and isinstance(engine, str)
+    if pinned and (model, engine) != (resolved.model, resolved.engine):
+        replaced = declare(root, declaration.article, Override(model, engine))
+        resolved = replaced.experiments[receipt.experiment]
     report.expect_json(
         file,
         "/declaration/experiment",
