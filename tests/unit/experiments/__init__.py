@@ -1,0 +1,1 @@
+"""The kinds of experiment, one test module each."""
