@@ -45,7 +45,7 @@ class Journal:
         self.started = started
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = _whole_lines(path)
+        lines = whole_events(path)
         header = {"event": "run", "key": json.loads(canonical(key)), "started": started}
         if lines and lines[0].get("key") == header["key"] and self._resumed(lines):
             self._file = path.open("ab")
@@ -149,7 +149,7 @@ class Journal:
         self._path.unlink(missing_ok=True)
 
 
-def _whole_lines(path: Path) -> list[dict[str, Any]]:
+def whole_events(path: Path) -> list[dict[str, Any]]:
     """Return the events on disk; a last line that was cut off is removed from the file."""
     if not path.is_file():
         return []
