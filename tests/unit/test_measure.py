@@ -1,0 +1,311 @@
+"""Measuring: only a finished receipt replaces a finished one, and no two measure at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock, Timeout
+
+from generator.declaration import Declaration
+from generator.errors import EngineError, InputError, RunError
+from generator.evidence import declare
+from generator.measure import Bench, file_record, locked, measure, plan_experiment, write_sums
+from generator.plan import Boot
+from generator.receipt import Receipt, read, receipt_path
+from tests import factory
+from tests.factory import completion_response
+from tests.unit.launching import FakeEngine, KillError, Watching
+
+DECLARATION = """
+title: {zh: 一, en: One}
+summary: {zh: 二, en: Two}
+author: {name: somebody, prose: human}
+defaults:
+  model: tiny-model
+  engine: tiny-engine
+  server: {cache_prompt: CACHE}
+experiments:
+  runs:
+    kind: repeat
+    title: {zh: 三, en: Three}
+    prompt: Hello
+    endpoint: completion
+    runs: 3
+    sampling: {seed: drawn}
+"""
+
+
+@dataclass
+class FakeBench(Bench):
+    """A bench with everything fetched, whose engine is a stand-in."""
+
+    engine: FakeEngine = field(default_factory=FakeEngine)
+
+    def prepare(self, plan: Any) -> None:
+        """Put the synthetic engine and model where fetched ones would be."""
+        receipt = factory.make_receipt(plan.kind, [])
+        record = receipt.models[factory.MODEL]
+        self.models[factory.MODEL] = (self.root / "model.gguf", record)
+        self.engines[factory.ENGINE] = (Any, receipt.engines[factory.ENGINE])  # type: ignore[assignment]
+
+    def launch(self, boot: Boot) -> Any:
+        """Start a stand-in."""
+        return self.engine.launch(boot)
+
+
+@dataclass
+class Project:
+    root: Path
+    bench: FakeBench
+    declaration: Declaration
+
+    def measure(self, watcher: Watching | None = None) -> Receipt:
+        resolved = self.declaration.experiments["runs"]
+        return measure(self.bench, self.declaration, resolved, watcher or Watching())
+
+    @property
+    def receipt(self) -> Path:
+        return receipt_path(self.root, "some-article", "runs")
+
+    @property
+    def journal(self) -> Path:
+        return self.root / ".work" / "some-article" / "runs.jsonl"
+
+
+def _project(root: Path, *, cache: bool = False) -> Project:
+    path = root / "receipts" / "some-article.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(DECLARATION.replace("CACHE", str(cache).lower()), encoding="utf-8")
+    nothing: Any = None
+    bench = FakeBench(root, nothing, nothing, nothing)
+    return Project(root, bench, declare(root, "some-article"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return _project(tmp_path)
+
+
+def test_a_receipt_says_all_that_pins_it(project: Project) -> None:
+    receipt = project.measure()
+    assert read(project.receipt, name="runs.json") == receipt
+    resolved = project.declaration.experiments["runs"]
+    assert receipt.plan_sha256 == plan_experiment(resolved).sha256
+    assert receipt.declaration.sha256 == project.declaration.sha256
+    assert receipt.declaration.experiment == resolved.as_json()
+    assert list(receipt.models) == [factory.MODEL]
+    assert list(receipt.engines) == [factory.ENGINE]
+    assert receipt.analysis["distinct"] == 3
+    assert receipt.measured_on == receipt.started[:10]
+    assert receipt.started <= receipt.finished
+    assert not project.journal.exists()
+
+
+def test_a_receipt_names_no_place_on_this_machine(project: Project) -> None:
+    project.measure()
+    text = project.receipt.read_text(encoding="utf-8")
+    assert str(project.root) not in text
+    assert str(Path.home()) not in text
+
+
+def test_outside_a_checkout_there_is_no_commit(project: Project) -> None:
+    generator = project.measure().generator
+    assert (generator.commit, generator.dirty) == (None, None)
+
+
+def test_in_a_checkout_the_commit_is_recorded_and_receipts_do_not_make_it_dirty(
+    project: Project,
+) -> None:
+    def git(*arguments: str) -> str:
+        names = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        command = ["git", "-C", str(project.root), *names, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    (project.root / ".gitignore").write_text(".work\n")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "x")
+    project.measure()
+    generator = project.measure().generator
+    assert (generator.commit, generator.dirty) == (git("rev-parse", "HEAD"), False)
+    (project.root / "new.py").write_text("")
+    assert project.measure().generator.dirty is True
+
+
+def test_an_unfinished_run_leaves_the_finished_receipt_alone(project: Project) -> None:
+    project.measure()
+    before = project.receipt.read_bytes()
+    with pytest.raises(KillError):
+        project.measure(Watching(3))
+    assert project.receipt.read_bytes() == before
+    assert project.journal.exists()
+    receipt = project.measure()
+    assert project.receipt.read_bytes() != before
+    assert len(receipt.boots[0].lives) == 2
+    assert len(project.bench.engine.requests) == 6
+    assert not project.journal.exists()
+
+
+def test_an_interrupted_warm_boot_is_kept_beside_the_counted_one(tmp_path: Path) -> None:
+    def reply(_count: int, _request: dict[str, Any]) -> dict[str, Any]:
+        first = engine.asked_in_life[-1] == 1
+        return completion_response(cache_n=0 if first else 9, prompt_n=10 if first else 1)
+
+    project = _project(tmp_path, cache=True)
+    engine = project.bench.engine
+    engine.reply = reply
+    with pytest.raises(KillError):
+        project.measure(Watching(3))
+    receipt = project.measure()
+    assert [len(boot.asks) for boot in receipt.interrupted] == [2]
+    assert [len(boot.asks) for boot in receipt.boots] == [3]
+    assert receipt.analysis["asked"] == 3
+    assert receipt.analysis["invalid"] == 0
+    seeds = [ask.request["seed"] for ask in receipt.interrupted[0].asks]
+    assert seeds == [ask.request["seed"] for ask in receipt.boots[0].asks][:2]
+
+
+def test_a_changed_declaration_does_not_go_on_with_the_old_run(project: Project) -> None:
+    with pytest.raises(KillError):
+        project.measure(Watching(3))
+    path = project.root / "receipts" / "some-article.yaml"
+    path.write_text(path.read_text().replace("prompt: Hello", "prompt: Goodbye"))
+    project.declaration = declare(project.root, "some-article")
+    receipt = project.measure()
+    assert len(receipt.boots[0].lives) == 1
+    assert {ask.request["prompt"] for _, ask in receipt.asks()} == {"Goodbye"}
+
+
+def test_failures_are_in_the_receipt(project: Project) -> None:
+    project.bench.engine.reply = lambda count, _: 503 if count == 1 else completion_response()
+    receipt = project.measure()
+    assert (receipt.analysis["failed"], receipt.analysis["answered"]) == (1, 2)
+    assert [ask.outcome.status for _, ask in receipt.asks()] == ["failed", "answered", "answered"]
+
+
+def test_an_answer_of_no_known_shape_does_not_lose_the_receipt(project: Project) -> None:
+    project.bench.engine.reply = lambda _count, _request: {"surprise": True}
+    assert project.measure().analysis["failed"] == 3
+
+
+def test_an_engine_that_does_not_start_writes_no_receipt(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def launch(_self: FakeBench, _boot: Boot) -> Any:
+        raise EngineError("It did not start.", "Look at its log.")
+
+    monkeypatch.setattr(FakeBench, "launch", launch)
+    with pytest.raises(EngineError):
+        project.measure()
+    assert not project.receipt.exists()
+
+
+@pytest.mark.parametrize("name", ["missing", "../outside"])
+def test_a_chat_template_must_lie_in_its_folder(project: Project, name: str) -> None:
+    (project.root / "receipts" / "outside.jinja").write_text("x")
+    plan = plan_experiment(project.declaration.experiments["runs"])
+    with pytest.raises(InputError, match="there is no receipts/chat-templates"):
+        Bench._template(project.bench, plan, name)
+
+
+def test_sums_are_what_sha256sum_checks(project: Project) -> None:
+    project.measure()
+    write_sums(project.root, "some-article")
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", "SHA256SUMS"],
+        cwd=project.receipt.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "runs.json: OK\n"
+
+
+def test_a_file_is_recorded_by_name_size_and_digest(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"abc")
+    record = file_record(tmp_path / "a.txt")
+    assert (record.name, record.bytes) == ("a.txt", 3)
+    assert record.sha256 == hashlib.sha256(b"abc").hexdigest()
+
+
+# --- the lock
+
+HOLDER = """
+import sys
+from pathlib import Path
+from generator.measure import locked
+with locked(Path(sys.argv[1]), "some-article"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_is_told_who_measures(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with (
+            pytest.raises(RunError, match=f"being measured already .process {holder.pid}, since"),
+            locked(tmp_path, "some-article"),
+        ):
+            pass
+        with locked(tmp_path, "another-article"):
+            pass
+        holder.communicate("")
+    with locked(tmp_path, "some-article"):
+        assert f"process {os.getpid()}," in (tmp_path / ".work/some-article.holder").read_text()
+
+
+def test_a_killed_holder_leaves_the_lock_free(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        holder.kill()
+        holder.wait()
+    with locked(tmp_path, "some-article"):
+        pass
+    assert not (tmp_path / ".work/some-article.holder").exists()
+
+
+def test_an_error_while_measuring_frees_the_lock(tmp_path: Path) -> None:
+    with pytest.raises(KillError), locked(tmp_path, "some-article"):
+        raise KillError
+    assert not (tmp_path / ".work/some-article.holder").exists()
+    with locked(tmp_path, "some-article"):
+        pass
+
+
+def test_another_lock_that_is_busy_is_not_taken_for_ours(tmp_path: Path) -> None:
+    with (
+        pytest.raises(Timeout),
+        locked(tmp_path, "some-article"),
+        FileLock(tmp_path / "other.lock", timeout=0),
+    ):
+        raise Timeout(str(tmp_path / "other.lock"))
+
+
+def test_a_holder_that_left_no_name_is_still_a_holder(tmp_path: Path) -> None:
+    (tmp_path / ".work").mkdir()
+    with (
+        FileLock(tmp_path / ".work" / "some-article.lock"),
+        pytest.raises(RunError, match="an unknown process"),
+        locked(tmp_path, "some-article"),
+    ):
+        pass
