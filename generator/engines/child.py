@@ -22,7 +22,10 @@ BAD_PARAMETER = 78
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process when *parent* is gone, where it can."""
+    """Let the kernel kill this process when *parent* is gone, where it can.
+
+    On Linux that is when the thread that launched it ends, so launch from one that lasts.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:

@@ -145,8 +145,8 @@ def describe(code: int, log: str) -> str:
         log: Its log, in which known symptoms are looked for.
     """
     found = [cause for symptom, cause in SYMPTOMS.items() if symptom in log]
-    found = found or FIRST_ERROR.findall(log)[:1]
     if code >= 0:
+        found = found or FIRST_ERROR.findall(log)[:1]
         return ": ".join([f"ended by itself with exit code {code}", *found])
     try:
         name = signal.Signals(-code).name

@@ -74,7 +74,7 @@ def wait_until_ready(
                 )
             status = _health(client)
             if status is not None and not process.listens_on(port):
-                if process.death() is None:
+                if _stranger_answers(client, process, port):
                     raise _impostor(port, "another program listens there")
             elif status == httpx.codes.OK:
                 with suppress(httpx.TransportError):  # it broke off; the next round says why
@@ -86,6 +86,11 @@ def wait_until_ready(
                     process.log_tail(),
                 )
             time.sleep(POLL_S)
+
+
+def _stranger_answers(client: httpx.Client, process: ServerProcess, port: int) -> bool:
+    """Tell a stranger from our own process which answered once and then closed its port to end."""
+    return _health(client) is not None and not process.listens_on(port) and process.death() is None
 
 
 def _health(client: httpx.Client) -> int | None:

@@ -80,6 +80,10 @@ def test_a_named_setting_cannot_hide_under_extra(name: str) -> None:
     assert f"{name}: has its own setting" in problem(Sampling, extra={name: 1})
 
 
+def test_a_named_server_setting_cannot_hide_under_extra() -> None:
+    assert "n_ctx: has its own setting" in problem(ServerSettings, extra={"n_ctx": 1})
+
+
 def test_the_upper_layer_wins_and_adds_to_extra() -> None:
     merged = merge(
         ServerSettings,
