@@ -23,6 +23,7 @@ from tests.unit.launching import FakeEngine, KillError, Watching
 BODY = {"prompt": "Hello", "n_predict": 4}
 KEY = {"plan": "some plan"}
 STARTED = "2026-01-02T03:04:05.000Z"
+LATER = "2026-01-03T00:00:00.000Z"
 
 
 def _boot(name: str, caches: list[Cache], seed: Seed | None = None) -> Boot:
@@ -48,8 +49,10 @@ def _run(
     engine: FakeEngine | None = None,
     watcher: Watching | None = None,
     key: dict[str, Any] | None = None,
+    *,
+    started: str = STARTED,
 ) -> Journal:
-    with Journal(path, key or KEY, STARTED) as journal:
+    with Journal(path, key or KEY, started) as journal:
         run_plan(plan, (engine or FakeEngine()).launch, journal, watcher or Watching())
     return journal
 
@@ -219,25 +222,31 @@ def test_a_run_may_be_killed_again_and_again(tmp_path: Path) -> None:
     assert len(engine.requests) == 6 + 6
 
 
-def _finished(tmp_path: Path) -> bytes:
+def _finished(tmp_path: Path, plan: Plan = BOTH) -> bytes:
     path = tmp_path / "whole"
-    _run(path, BOTH)
+    _run(path, plan)
     return path.read_bytes()
 
 
-def test_a_journal_cut_off_at_any_byte_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_journal_cut_off_at_any_byte_keeps_its_whole_events(tmp_path: Path) -> None:
+    data, path = _finished(tmp_path, _plan(_boot("cold", ["cold"]))), tmp_path / "cut"
+    whole = [json.loads(line) for line in data.splitlines()]
+    assert [event["event"] for event in whole] == ["run", "life", "drawn", "asked", "ended"]
+    for cut in range(len(data) + 1):
+        path.write_bytes(data[:cut])
+        assert whole_events(path) == whole[: data.count(b"\n", 0, cut)]
+        assert path.read_bytes() == data[: data.rfind(b"\n", 0, cut) + 1]
+
+
+def test_a_journal_cut_off_in_or_after_any_event_is_gone_on_with(tmp_path: Path) -> None:
     data, path = _finished(tmp_path), tmp_path / "cut"
     whole = [json.loads(line) for line in data.splitlines()]
     ends = [index + 1 for index, byte in enumerate(data) if byte == ord("\n")]
-    run_at = {0, *ends, *(end - 1 for end in ends[::3])}
-    for cut in range(len(data) + 1):
-        path.write_bytes(data[:cut])
-        events = whole[: data.count(b"\n", 0, cut)]
-        # every cut within one line leaves the same events, so all are read and some are run
-        assert whole_events(path) == events
-        assert path.read_bytes() == data[: data.rfind(b"\n", 0, cut) + 1]
-        if cut in run_at:
-            _check_resumed(path, events)
+    for number, end in enumerate(ends, start=1):
+        path.write_bytes(data[:end])
+        _check_resumed(path, whole[:number])
+        path.write_bytes(data[: end - 30])
+        _check_resumed(path, whole[: number - 1])
 
 
 def _check_resumed(path: Path, events: list[dict[str, Any]]) -> None:
@@ -249,7 +258,7 @@ def _check_resumed(path: Path, events: list[dict[str, Any]]) -> None:
     ended = {event["boot"] for event in events if event["event"] == "ended"}
     warm = [name for boot, name in asked if boot == "warm"]
     engine = FakeEngine()
-    journal = _run(path, BOTH, engine)
+    journal = _run(path, BOTH, engine, started=LATER)
     _sound(journal, seeds)
     lost = len(warm) if "warm" not in ended else 0
     again = 3 - len([boot for boot, _ in asked if boot == "cold"])
@@ -257,7 +266,7 @@ def _check_resumed(path: Path, events: list[dict[str, Any]]) -> None:
     assert sum(len(boot.asks) for boot in journal.interrupted) == lost
     for boot in journal.interrupted:
         assert [ask.name for ask in boot.asks] == warm
-    assert journal.started == STARTED
+    assert journal.started == (STARTED if events else LATER)
 
 
 def test_what_was_answered_before_a_kill_is_kept_byte_for_byte(tmp_path: Path) -> None:
