@@ -1,11 +1,14 @@
 # Every target is documented by its `##` comment; `make help` prints them.
 SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RECEIPTS := $(BIN)/receipts
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
+PIP_INSTALL := $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
+# counts packages as pip meets them: on one line of a terminal, every tenth elsewhere
+COUNT := awk -v tty="$$([ -t 1 ] && echo 1)" '/^Collecting / { n++; if (tty) { printf "\r  %d packages ", n; fflush() } else if (n % 10 == 0) print "  " n " packages" } /^ERROR/ { print } END { if (tty) print "" }'
 UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
 
 .PHONY: help receipts site serve audit test check bench clean lock
@@ -16,14 +19,14 @@ help: ## Show this help
 $(VENV)/.run: requirements/build.txt requirements/run.txt pyproject.toml
 	@$(PYTHON) tools/make_venv.py $(VENV)
 	@echo "Installing the locked packages into $(VENV) …"
-	@$(PIP_INSTALL) -r requirements/build.txt
-	@$(PIP_INSTALL) -r requirements/run.txt
+	@$(PIP_INSTALL) -r requirements/build.txt | $(COUNT)
+	@$(PIP_INSTALL) -r requirements/run.txt | $(COUNT)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@echo "Installing the locked test tools …"
-	@$(PIP_INSTALL) -r requirements/dev.txt
+	@$(PIP_INSTALL) -r requirements/dev.txt | $(COUNT)
 	@touch $@
 
 lock: $(VENV)/.dev ## Renew the lock files (versions and hashes) from pyproject.toml
@@ -51,6 +54,7 @@ check: $(VENV)/.dev ## Lint, types, imports, spelling, declarations
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/codespell *.md docs generator templates site tools receipts/*.yaml
 	@$(RECEIPTS) check
+	@$(RECEIPTS) audit
 
 test: check $(VENV)/.browser ## Everything: check, and all tests with the real engine and browser
 	@$(BIN)/pytest --cov --cov-report=term:skip-covered
