@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
 from jinja2 import Environment
-from jsonpointer import JsonPointerException, resolve_pointer
+from jsonpointer import JsonPointer, JsonPointerException
 from markupsafe import Markup, escape
 from pydantic import ValidationError
 
@@ -36,6 +36,7 @@ class Functions:
     evidence: Evidence
     words: Words
     prefix: str
+    _plain: dict[str, Any] = field(default_factory=dict)
 
     def context(self) -> dict[str, Any]:
         """Return everything a template sees."""
@@ -164,13 +165,22 @@ class Functions:
             ) from error
 
     def _resolve(self, receipt: Receipt, experiment: str, pointer: str) -> Any:
+        """Return the value at *pointer*, or None if it, or what it lies in, was not measured."""
+        if experiment not in self._plain:
+            self._plain[experiment] = receipt.model_dump(mode="json")
+        value = self._plain[experiment]
         try:
-            return resolve_pointer(receipt.model_dump(mode="json"), pointer)
+            path = JsonPointer(pointer)
+            for part in path.parts:
+                if value is None:
+                    return None
+                value = path.walk(value, part)
         except JsonPointerException as error:
             raise SiteError(
                 f"A fact points to {experiment}.json {pointer}, and nothing is there ({error}).",
                 "Correct the pointer in the template, or measure again if the receipt is old.",
             ) from error
+        return value
 
     def receipt_href(self, experiment: str) -> str:
         """Return the address of a receipt from this page."""

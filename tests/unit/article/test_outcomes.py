@@ -1,0 +1,218 @@
+"""Tests that every claim of the real article can come out each way, and that the prose follows.
+
+The answers are made up, so nothing here depends on what was measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from generator.article import LANGUAGES, Language, render_page
+from generator.article.functions import Functions
+from generator.article.page import template_environment
+from generator.article.words import read_words
+from generator.claims import Judged, Outcome
+from generator.evidence import Evidence, declare
+from tests.factory import chat_response, completion_response
+from tests.project import ROOT, SHIPPED, Respond, evidence_of
+
+ARTICLE = "why-outputs-differ"
+DECLARATION = declare(ROOT, ARTICLE)
+CLAIMS = list(DECLARATION.head.claims)
+WORDS = {lang: read_words(SHIPPED, lang) for lang in LANGUAGES}
+OUTCOMES: tuple[Outcome, ...] = ("holds", "fails", "unmeasured")
+CASES = list(product(LANGUAGES, OUTCOMES))
+
+
+def _apart(_boot: int, ask: int) -> Mapping[str, Any]:
+    words = [(" A", " b"), (" A", " c"), (" A", " d"), (" X", " y"), (" A", " e")]
+    return completion_response(words[ask])
+
+
+def _alike(_boot: int, _ask: int) -> Mapping[str, Any]:
+    return completion_response((" A", " b"))
+
+
+def _repeats(_boot: int, ask: int) -> Mapping[str, Any]:
+    return chat_response(tokens=["x", "y"], tokens_per_second=50.0 + ask)
+
+
+def _wanders(_boot: int, ask: int) -> Mapping[str, Any]:
+    return chat_response(tokens=["x", "y" * (ask + 1)])
+
+
+def _cold_flips(_boot: int, ask: int) -> Mapping[str, Any]:
+    if ask == 0:
+        return completion_response((" one", (" two", -0.69, -0.7)), cache_n=0, prompt_n=9)
+    return completion_response((" one", " three"), cache_n=8, prompt_n=1)
+
+
+def _no_flip(_boot: int, ask: int) -> Mapping[str, Any]:
+    cache_n, prompt_n = (8, 1) if ask else (0, 9)
+    return completion_response((" one", " two"), cache_n=cache_n, prompt_n=prompt_n)
+
+
+def _eaten(_boot: int, ask: int) -> Mapping[str, Any]:
+    return chat_response("", thinking="hm" * (ask + 1), stop="length")
+
+
+def _answered(_boot: int, _ask: int) -> Mapping[str, Any]:
+    return chat_response("Hello there you", thinking="hm")
+
+
+def _failed(_boot: int, _ask: int) -> None:
+    return None
+
+
+ANSWERS: Mapping[str, Mapping[Outcome, Respond]] = {
+    name: {"holds": holds, "fails": fails, "unmeasured": _failed}
+    for name, holds, fails in (
+        ("five-runs", _apart, _alike),
+        ("det-results-a", _repeats, _wanders),
+        ("ubatch-short", _cold_flips, _no_flip),
+        ("ubatch-long", _cold_flips, _no_flip),
+        ("thinking", _eaten, _answered),
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def forced() -> Mapping[Outcome, Evidence]:
+    """Return evidence in which every claim comes out one way, by its condition."""
+    return {
+        outcome: evidence_of(ROOT, ARTICLE, {name: ANSWERS[name][outcome] for name in ANSWERS})
+        for outcome in OUTCOMES
+    }
+
+
+def sentences(evidence: Evidence, lang: Language, name: str) -> Mapping[Outcome, Markup]:
+    """Return the sentence for each outcome of a claim, with *evidence*'s facts in it."""
+    functions, judged = functions_of(evidence, lang), evidence.claims[name]
+    return {outcome: functions.sentence(replace(judged, outcome=outcome)) for outcome in OUTCOMES}
+
+
+def functions_of(evidence: Evidence, lang: Language) -> Functions:
+    """Return what the page's template may call."""
+    prefix = {"zh": "../../", "en": "../../../"}[lang]
+    return Functions(template_environment([SHIPPED]), evidence, WORDS[lang], prefix)
+
+
+def spans(page: str) -> set[tuple[str, str]]:
+    """Return the class and the inside of each claim on a page."""
+    return set(re.findall(r'<span class="claim (\w+)">(.*?)</span>', page))
+
+
+def assert_outcomes_are_told(evidence: Evidence, lang: Language) -> None:
+    """Assert that a page has each claim's sentence of today, and no other one of it."""
+    page = render_page([SHIPPED], evidence, lang)
+    expected = set()
+    for name, judged in evidence.claims.items():
+        told = sentences(evidence, lang, name)
+        expected.add((judged.outcome, str(told[judged.outcome])))
+        for outcome in OUTCOMES[:2]:
+            if outcome != judged.outcome:
+                assert told[outcome] not in page, f"{name} also says that it {outcome}"
+    assert spans(page) == expected
+    assert_branches_follow(evidence, lang, page)
+
+
+def assert_branches_follow(evidence: Evidence, lang: Language, page: str) -> None:
+    """Assert that of each branch in the template just the prose is there that should be."""
+    source = (SHIPPED / f"articles/{ARTICLE}/{lang}.md.j2").read_text()
+    looked = 0
+    for prose, wanted in branches(source, functions_of(evidence, lang).context()):
+        assert (prose in page) == wanted, prose
+        looked += 1
+    assert looked >= source.count("{% if")
+
+
+def branches(source: str, values: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Yield the opening words of each branch of a template, and whether they should appear."""
+    sandbox = ImmutableSandboxedEnvironment()
+    stack: list[list[bool]] = []  # of each open `if`: [a branch was taken, this one is]
+    parts = re.split(r"\{% (if|elif|else|endif)(.*?) ?%\}", source)
+    for word, test, text in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        if word == "endif":
+            stack.pop()
+            continue
+        true = word == "else" or bool(sandbox.compile_expression(test)(**values))
+        if word == "if":
+            stack.append([true, true])
+        else:
+            taken, _ = stack[-1]
+            stack[-1] = [taken or true, true and not taken]
+        prose = re.split(r"\{[{%]|\n", text.strip())[0].strip()
+        if prose:
+            yield prose, all(active for _, active in stack)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_conditions_really_come_out_so(
+    forced: Mapping[Outcome, Evidence], outcome: Outcome
+) -> None:
+    assert {n: judged.outcome for n, judged in forced[outcome].claims.items()} == dict.fromkeys(
+        CLAIMS, outcome
+    )
+
+
+@pytest.mark.parametrize(("lang", "outcome"), CASES)
+def test_all_claims_at_once(
+    forced: Mapping[Outcome, Evidence], lang: Language, outcome: Outcome
+) -> None:
+    assert_outcomes_are_told(forced[outcome], lang)
+
+
+@pytest.mark.parametrize("experiment", ANSWERS)
+@pytest.mark.parametrize(("lang", "outcome"), CASES)
+def test_one_experiment_against_all_others(
+    lang: Language, outcome: Outcome, experiment: str
+) -> None:
+    others: Outcome = "holds" if outcome == "fails" else "fails"
+    chosen = {name: ANSWERS[name][others] for name in ANSWERS}
+    evidence = evidence_of(ROOT, ARTICLE, chosen | {experiment: ANSWERS[experiment][outcome]})
+    assert {judged.outcome for judged in evidence.claims.values()} == {outcome, others}
+    assert_outcomes_are_told(evidence, lang)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize(("lang", "outcome"), CASES)
+def test_one_claim_against_all_others(
+    forced: Mapping[Outcome, Evidence], lang: Language, outcome: Outcome, name: str
+) -> None:
+    base = forced["holds" if outcome == "fails" else "fails"]
+    flipped: dict[str, Judged] = dict(base.claims)
+    flipped[name] = replace(flipped[name], outcome=outcome)
+    assert_outcomes_are_told(replace(base, claims=flipped), lang)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_without_receipts_nothing_is_measured(lang: Language) -> None:
+    evidence = evidence_of(ROOT, ARTICLE, {})
+    assert {judged.outcome for judged in evidence.claims.values()} == {"unmeasured"}
+    page = render_page([SHIPPED], evidence, lang)
+    assert_outcomes_are_told(evidence, lang)
+    assert 'class="fact"' not in page
+    assert '<table class="runs' not in page
+    assert '.json"' not in page
+    assert "<svg" not in page
+    assert "\nmeasured:" not in page
+    assert page.count('class="unmeasured"') == len(DECLARATION.experiments)
+
+
+@pytest.mark.parametrize(("lang", "outcome"), CASES)
+def test_verdicts_follow(
+    forced: Mapping[Outcome, Evidence], lang: Language, outcome: Outcome
+) -> None:
+    page = render_page([SHIPPED], forced[outcome], lang)
+    published = {n: c.published for n, c in DECLARATION.head.claims.items() if c.published}
+    assert all(record.holds for record in published.values())
+    verdict = {"holds": "same", "fails": "different", "unmeasured": "unmeasurable"}[outcome]
+    assert re.findall(r'class="verdict (\w+)"', page) == [verdict] * len(published)
