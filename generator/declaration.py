@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from generator.schema import Bilingual, Count, IsoDate, Model, Name, NonEmpty, Sha256
 from generator.settings import Endpoint, Sampling, ServerSettings
@@ -73,7 +73,7 @@ class Claim(Model):
 class Prompt(Model):
     """A prompt, given in place or by a text file beside the declarations; asked as it stands."""
 
-    text: Annotated[str, StringConstraints(min_length=1)] | None = None
+    text: str | None = None
     file: NonEmpty | None = None
 
     @model_validator(mode="before")
@@ -85,6 +85,8 @@ class Prompt(Model):
     def _one_of_both(self) -> Prompt:
         if (self.text is None) == (self.file is None):
             raise ValueError("give either the prompt's text or `file: …`, not both")
+        if self.text == "":  # checked here, since a prompt given in place has no key `text`
+            raise ValueError("an empty prompt asks nothing")
         return self
 
 

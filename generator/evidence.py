@@ -79,9 +79,9 @@ def _claim_faults(document: Document) -> list[Fault]:
     """Check the claims' conditions, as far as what they look at can be read."""
     known = kinds()
     schemas = {
-        name: known[kind].analysis if kind in known else None
+        name: known[kind].analysis if isinstance(kind, str) and kind in known else None
         for name, raw in mapping(document.data.get("experiments")).items()
-        if isinstance(kind := mapping(raw).get("kind", ""), str)
+        for kind in [mapping(raw).get("kind")]
     }
     conditions = {
         ("claims", name, "when"): when
