@@ -37,7 +37,11 @@ def invoke(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     try:
-        code = app.main([a for a in arguments if a != "--debug"], standalone_mode=False)
+        # not app.main(), which would end the process with 1 when a pipe is closed
+        with app.make_context("receipts", [a for a in arguments if a != "--debug"]) as context:
+            code = app.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
         complain("Interrupted.", "What was answered is kept; the same command goes on from there.")
         return INTERRUPTED

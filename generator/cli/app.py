@@ -21,6 +21,13 @@ from generator.cli import (
 )
 from generator.cli.targets import Project
 
+HELP = """Publish articles about local LLMs whose every number traces to a raw measurement.
+
+\b
+Measure and build:   receipts run && receipts build
+See what would run:  receipts plan
+Distrust a page:     receipts audit
+"""
 EPILOG = """\b
 A target is an article (why-outputs-differ) or one of its experiments
 (why-outputs-differ/five-runs); without one, everything is meant.
@@ -34,6 +41,7 @@ Exit codes: 0 all well · 1 a fault of this program · 2 wrong usage ·
 
 
 @click.group(
+    help=HELP,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
@@ -47,13 +55,7 @@ Exit codes: 0 all well · 1 a fault of this program · 2 wrong usage ·
 @click.version_option(__version__, prog_name="receipts")
 @click.pass_context
 def app(context: click.Context, root: Path, debug: bool) -> None:  # noqa: ARG001
-    r"""Publish articles about local LLMs whose every number traces to a raw measurement.
-
-    \b
-    Measure and build:   receipts run && receipts build
-    See what would run:  receipts plan
-    Distrust a page:     receipts audit
-    """
+    """Keep what all commands share."""
     context.obj = Project(root.resolve())
 
 

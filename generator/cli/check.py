@@ -13,7 +13,10 @@ from generator.cli.targets import Project, with_json, with_targets
 @with_json
 @click.pass_obj
 def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
-    """Check declarations, pins and templates, and list every fault with file and line."""
+    """Check declarations, pins and templates, and list every fault.
+
+    Each fault comes with its file and line and with what to do about it; nothing is measured.
+    """
     from generator.article.lint import lint_article
     from generator.errors import Fault, InputError
     from generator.pins import load_pins

@@ -15,7 +15,10 @@ from generator.errors import RunError
 @with_json
 @click.pass_obj
 def command(project: Project, as_json: bool) -> None:
-    """Look at this machine: engine, memory, threads, load, disk, programs, each with a remedy."""
+    """Look at this machine, and say what to do about each lack.
+
+    Looks at engine, memory, threads, load, disk, programs and proxies.
+    """
     from generator.doctor import diagnose
     from generator.host import probe
     from generator.pins import load_pins

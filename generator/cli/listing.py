@@ -15,7 +15,10 @@ from generator.cli.targets import Project, with_json, with_targets
 @with_json
 @click.pass_obj
 def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
-    """List articles and experiments, when each was measured and how each claim comes out."""
+    """List articles, experiments and how each claim comes out.
+
+    Shows for each experiment on which day it was measured, if it was.
+    """
     from generator.evidence import gather, read_receipts
 
     rows: list[dict[str, Any]] = []

@@ -17,7 +17,10 @@ from generator.cli.targets import Project, with_targets
 )
 @click.pass_obj
 def command(project: Project, targets: tuple[str, ...], reanalyse: bool) -> None:
-    """Render articles in both languages from the receipts: no engine, no model, no network."""
+    """Render articles in both languages from the receipts alone.
+
+    Needs no engine, no model and no network, and gives the same bytes on any machine.
+    """
     from generator.publish import reanalyse_article, render_articles
 
     names = project.articles(targets)

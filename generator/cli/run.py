@@ -17,8 +17,9 @@ from generator.errors import RunError
 def command(
     project: Project, targets: tuple[str, ...], model: str | None, engine: str | None
 ) -> None:
-    """Measure: fetch pins, start servers, ask, and write one receipt an experiment.
+    """Measure, and write one receipt for each experiment.
 
+    Fetches and verifies what is pinned, starts servers, and asks what `receipts plan` shows.
     A run that is cut off goes on where it stopped when the same command is given again. The
     receipt of an earlier run stays until the new one is whole.
     """
