@@ -359,7 +359,15 @@ def _model() -> ModelRecord:
         bytes=1_000_000,
         sha256=digest("model"),
         license="Apache-2.0",
-        metadata={"architecture": "llama", "quantization": "Q4_1"},
+        metadata={
+            "architecture": "llama",
+            "chat_template_sha256": digest("template"),
+            "context_length": 2048,
+            "file_type": "Q4_1",
+            "name": "Tiny",
+            "parameters": 1_000_000,
+            "tokenizer": "gpt2",
+        },
     )
 
 

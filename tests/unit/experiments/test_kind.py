@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jinja2 import Environment
 
 import generator
 from generator import experiments
-from generator.evidence import declare
+from generator.article.page import render_page
+from generator.evidence import declare, gather
 from generator.experiments import kinds
 from generator.experiments.kind import ask_of, one_boot, seed_of
 from generator.experiments.repeat import Repeat
@@ -90,16 +90,25 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_new_kind_is_one_file_and_one_template(echo: Path) -> None:
-    (echo / "receipts").mkdir()
-    (echo / "receipts" / "some-article.yaml").write_text(DECLARATION, encoding="utf-8")
+    files = {
+        "receipts/some-article.yaml": DECLARATION,
+        "templates/articles/some-article/en.md.j2": '{{ show("loud") }}\n\n{{ claim("long") }}\n',
+        "templates/experiments/echo.md.j2": "It said {{ analysis.characters }} characters.\n",
+    }
+    for name, text in files.items():
+        (echo / name).parent.mkdir(parents=True, exist_ok=True)
+        (echo / name).write_text(text, encoding="utf-8")
     declaration = declare(echo, "some-article")
     plan = plan_experiment(declaration.experiments["loud"])
     assert (plan.kind, plan.asks) == ("echo", 1)
-    receipt = make_receipt("echo", [make_boot([completion_response("hello")])])
+    boots = [make_boot([completion_response("hello")])]
+    receipt = make_receipt("echo", boots, article="some-article", experiment="loud")
     assert receipt.analysis == {"characters": 5}
-    template = Environment(autoescape=True).from_string("{{ analysis.characters }} characters")
-    result = kinds()["echo"].analysis.model_validate(receipt.analysis)
-    assert template.render(analysis=result) == "5 characters"
+    evidence = gather(declaration, {"loud": receipt})
+    assert evidence.claims["long"].holds
+    page = render_page([echo / "templates", SOURCE.parent / "templates"], evidence, "en")
+    assert "It said 5 characters." in page
+    assert "Yes" in page
 
 
 def test_the_known_kinds_are_found_in_their_folder() -> None:
