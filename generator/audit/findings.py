@@ -87,10 +87,11 @@ NOTHING = _Nothing()
 
 
 def shorten(value: object) -> str:
-    """Return *value* as JSON, cut to a line's length."""
+    """Return *value* as JSON, cut to a line's length; what cannot be seen in it is escaped."""
     if value is NOTHING:
         return "nothing"
-    text = json.dumps(value, ensure_ascii=True, sort_keys=True, default=str)
+    plain = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in plain)
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 

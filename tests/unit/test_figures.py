@@ -28,6 +28,11 @@ print(svg(BARS, WORDS, name="one"), end="")
 """
 
 
+def parsed(drawing: str) -> ET.Element:
+    """Read a drawing of ours."""
+    return ET.fromstring(drawing)  # noqa: S314 - made a moment ago, and not by a stranger
+
+
 @pytest.fixture(scope="module")
 def drawn() -> str:
     return svg(BARS, WORDS, name="one")
@@ -73,15 +78,15 @@ def test_colours_are_the_page_s(drawn: str) -> None:
 
 
 def test_nothing_is_loaded_run_or_set_in_a_font(drawn: str) -> None:
-    for element in ET.fromstring(drawn).iter():
-        assert element.tag.partition("}")[2] in {"svg", "title", "desc", "g", "path", "text", "line",
-                                                 "rect", "defs", "clipPath"}  # fmt: skip
-        assert not {"font-family", "href", "style", "class"} & (element.attrib.keys() - {"class"})
+    tags = {"svg", "title", "desc", "g", "path", "text", "line", "rect", "defs", "clipPath"}
+    for element in parsed(drawn).iter():
+        assert element.tag.partition("}")[2] in tags
+        assert not {"font-family", "style"} & element.attrib.keys()
         assert not [key for key in element.attrib if key.startswith("on") or "href" in key]
 
 
 def test_title_and_description_are_what_labels_it(drawn: str) -> None:
-    root = ET.fromstring(drawn)
+    root = parsed(drawn)
     assert root.attrib["role"] == "img"
     labels = root.attrib["aria-labelledby"].split()
     found = [e.text for label in labels for e in root.iter() if e.attrib.get("id") == label]
@@ -90,7 +95,7 @@ def test_title_and_description_are_what_labels_it(drawn: str) -> None:
 
 def test_hostile_words_stay_words() -> None:
     words = Wording(HOSTILE, HOSTILE, HOSTILE, HOSTILE + " {}", HOSTILE)
-    root = ET.fromstring(svg(BARS, words, name="one"))
+    root = parsed(svg(BARS, words, name="one"))
     texts = [element.text for element in root.iter() if element.text]
     assert texts.count(HOSTILE) == 3  # title, description, axis
     assert f"{HOSTILE} 1" in texts
@@ -117,7 +122,7 @@ def test_axis_has_few_ticks_each_of_them_whole(top: float) -> None:
 
 
 def test_no_bars_are_still_a_figure() -> None:
-    assert ET.fromstring(svg(Bars((), "run", "n"), WORDS, name="one")).attrib["viewBox"]
+    assert parsed(svg(Bars((), "run", "n"), WORDS, name="one")).attrib["viewBox"]
 
 
 def test_csv_quotes_what_needs_it() -> None:
