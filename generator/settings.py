@@ -11,6 +11,11 @@ from generator.schema import Model
 
 SEED_MAX = 2**32 - 2
 RANDOM_SEEDS = (-1, 2**32 - 1)
+# request fields that a plan writes: under `extra` they would change what is measured unseen
+PLANNED = {
+    *("cache_prompt", "logprobs", "messages", "n_predict", "prompt", "return_tokens", "stream"),
+    "top_logprobs",
+}
 
 
 def _integral(value: object) -> object:
@@ -139,7 +144,7 @@ class Sampling(Model):
     @field_validator("extra")
     @classmethod
     def _not_named(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        return _without(extra, cls.model_fields.keys() | {"n_predict", "stream"})
+        return _without(extra, cls.model_fields.keys() | PLANNED)
 
 
 M = TypeVar("M", bound=Model)

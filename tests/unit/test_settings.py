@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from generator.settings import (
+    PLANNED,
     RANDOM_SEEDS,
     SEED_MAX,
     Sampling,
@@ -75,7 +76,7 @@ def test_what_does_not_fit_is_refused(model: type[Any], fields: dict[str, Any]) 
     assert "validation error" in problem(model, **fields)
 
 
-@pytest.mark.parametrize("name", ["seed", "temperature", "n_predict", "stream"])
+@pytest.mark.parametrize("name", ["seed", "temperature", *sorted(PLANNED)])
 def test_a_named_setting_cannot_hide_under_extra(name: str) -> None:
     assert f"{name}: has its own setting" in problem(Sampling, extra={name: 1})
 
