@@ -41,6 +41,8 @@ from generator.receipt import (
 from generator.run import Watcher, run_plan, utc_now
 
 WORK = ".work"
+# what a measurement writes; git must not take it for a change of the program
+MEASURED = (":!receipts/*/*.json", ":!receipts/*/SHA256SUMS", ":!site/*/articles/*.md")
 TEMPLATES = Path("receipts", "chat-templates")
 
 
@@ -262,7 +264,7 @@ def _generator(root: Path) -> GeneratorRecord:
 
     commit = git("rev-parse", "HEAD")
     # what was measured is no change of the program that measured it
-    status = git("status", "--porcelain", "--", ".", ":!receipts/*/", ":!site/*/articles")
+    status = git("status", "--porcelain", "--", ".", *MEASURED)
     return GeneratorRecord(
         version=__version__, commit=commit, dirty=None if status is None else bool(status)
     )
