@@ -44,8 +44,12 @@ def articles(root: Path) -> list[str]:
 
     Raises:
         ReceiptsError: There are none, so this is not a project.
+        InputError: One has the name of the list of articles.
     """
     names = [path.stem for path in declaration_paths(root)]
+    if "index" in names:
+        problem = "an article cannot be called `index`: the list of articles has that address"
+        raise InputError([Fault("receipts/index.yaml", 1, 1, "$", problem, "rename the file")])
     if not names:
         raise ReceiptsError(
             "There is no declaration here: receipts/*.yaml matches nothing.",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.errors import AuditError, ReceiptsError
+from generator.errors import AuditError, InputError, ReceiptsError
 from generator.evidence import articles, declare, gather, read_evidence, read_receipts
 from generator.receipt import Receipt, receipt_path, render, write_atomically
 from tests.factory import completion_response, make_boot, make_receipt
@@ -80,3 +80,10 @@ def test_a_folder_without_declarations_is_no_project(tmp_path: Path) -> None:
     with pytest.raises(ReceiptsError, match="no declaration here") as caught:
         articles(tmp_path)
     assert "--root" in caught.value.remedy
+
+
+def test_an_article_cannot_take_the_lists_address(tmp_path: Path) -> None:
+    (tmp_path / "receipts").mkdir()
+    (tmp_path / "receipts/index.yaml").write_text("title: x\n")
+    with pytest.raises(InputError, match=r"receipts/index.yaml:1:1: .*`index`.*rename the file"):
+        articles(tmp_path)
