@@ -17,9 +17,11 @@ from generator.engines import child
 from generator.engines.wheel import WheelEngine
 from generator.settings import ServerSettings
 
+# a shell's background job inherits SIGINT ignored, and these tests may run in one
 PARENT = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from generator.engines.wheel import WheelEngine
 from generator.settings import ServerSettings
 engine = WheelEngine(Path(sys.argv[1]))
