@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -12,6 +13,7 @@ PIN_NAME = r"^[a-z0-9]+([._-][a-z0-9]+)*$"
 PinName = Annotated[str, StringConstraints(pattern=PIN_NAME, max_length=80)]
 Platform = Literal["linux-x86_64", "linux-aarch64", "macos-arm64"]
 Size = Annotated[int, Field(gt=0)]
+SHARD_NAME = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf")
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Member = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)*$")]
 Distribution = Annotated[
@@ -19,6 +21,17 @@ Distribution = Annotated[
 ]
 Version = Annotated[str, StringConstraints(pattern=r"^[0-9][0-9A-Za-z.+!-]*$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s@?#]+/[^\s?#]*$")]
+
+
+def shard_name(name: str, number: int) -> str:
+    """Return the name of another shard of a split model; any other name is returned as it is.
+
+    Args:
+        name: The name of one of its shards.
+        number: Which shard, counted from 1.
+    """
+    parts = SHARD_NAME.fullmatch(name)
+    return f"{parts['stem']}-{number:05d}-of-{parts['count']}.gguf" if parts else name
 
 
 class WheelPart(Model):
@@ -55,8 +68,21 @@ class PathSource(Model):
 Source = Annotated[PackageSource | UrlSource | PathSource, Field(discriminator="type")]
 
 
+class ModelFile(Model):
+    """One file of a model and where it can be had."""
+
+    file: FileName
+    bytes: Size
+    sha256: Sha256
+    source: Source
+
+
 class ModelPin(Model):
-    """A model: one GGUF file and where it can be had."""
+    """A model: a GGUF file and where it can be had.
+
+    Attributes:
+        shards: The further files of a model that was split, in order; `file` is then its first.
+    """
 
     name: PinName
     title: NonEmpty
@@ -66,6 +92,34 @@ class ModelPin(Model):
     bytes: Size
     sha256: Sha256
     source: Source
+    shards: tuple[ModelFile, ...] = ()
+
+    @property
+    def files(self) -> tuple[ModelFile, ...]:
+        """All its files in order, the one that an engine is given first."""
+        first = ModelFile(file=self.file, bytes=self.bytes, sha256=self.sha256, source=self.source)
+        return (first, *self.shards)
+
+    @property
+    def total_bytes(self) -> int:
+        """The size of all its files together."""
+        return sum(file.bytes for file in self.files)
+
+    @model_validator(mode="after")
+    def _whole(self) -> ModelPin:
+        names = [file.file for file in self.files]
+        stem = SHARD_NAME.fullmatch(self.file)
+        count = int(stem["count"]) if stem else 1
+        wanted = [shard_name(self.file, number) for number in range(1, count + 1)]
+        if stem and names != wanted:
+            raise ValueError(f"{self.file} is one of {count} → pin {', '.join(wanted)}, in order")
+        if not stem and self.shards:
+            raise ValueError(f"{self.file} is not named as a first shard is: x-00001-of-00002.gguf")
+        if len({file.sha256 for file in self.files}) < len(names):
+            raise ValueError("two files share one sha256 → give each its own")
+        if len({isinstance(file.source, PathSource) for file in self.files}) > 1:
+            raise ValueError("some files are used in place and some are not → make it all or none")
+        return self
 
 
 class WheelArtifact(Model):
