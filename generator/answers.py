@@ -59,6 +59,8 @@ class Answer:
         prompt_n: Prompt tokens evaluated for this ask.
         predicted_n: Tokens generated.
         tokens_per_second: Generation speed by the server's own clock.
+        prompt_ms: How long evaluating the prompt took by that clock, in milliseconds; `predicted_ms`
+            how long generating did. 0 if the server does not tell.
         valid: Whether the cache was used as planned.
     """
 
@@ -73,6 +75,8 @@ class Answer:
     prompt_n: int
     predicted_n: int
     tokens_per_second: float
+    prompt_ms: float
+    predicted_ms: float
     valid: bool
 
     @property
@@ -106,10 +110,16 @@ def cache_as_planned(planned: str, cache_n: int, prompt_n: int) -> bool:
     """Whether an ask found the cache as planned.
 
     Cold means that nothing came from the cache; warm, that the prompt's last token alone was
-    evaluated (the server never skips it, since it needs its logits). A server which does not tell
-    evaluated nothing, which is neither.
+    evaluated (the server never skips it, since it needs its logits); any, that something was. A
+    server which does not tell evaluated nothing, which is none of them.
     """
-    return prompt_n > 0 and cache_n == 0 if planned == "cold" else cache_n > 0 and prompt_n == 1
+    match planned:
+        case "cold":
+            return prompt_n > 0 and cache_n == 0
+        case "warm":
+            return prompt_n == 1 and cache_n > 0
+        case _:
+            return prompt_n > 0
 
 
 def _answer(boot: str, ask: AskRecord) -> Answer | None:
@@ -140,6 +150,8 @@ def _read(boot: str, ask: AskRecord, body: Mapping[str, Any]) -> Answer:
         prompt_n=prompt_n,
         predicted_n=int(timings.get("predicted_n", 0)),
         tokens_per_second=float(timings.get("predicted_per_second") or 0.0),
+        prompt_ms=float(timings.get("prompt_ms") or 0.0),
+        predicted_ms=float(timings.get("predicted_ms") or 0.0),
         valid=cache_as_planned(ask.cache, cache_n, prompt_n),
     )
 

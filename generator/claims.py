@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import UnionType
@@ -75,8 +76,8 @@ class Judged:
 
 
 def variable(experiment: str) -> str:
-    """Return the name of *experiment* in an expression."""
-    return experiment.replace("-", "_")
+    """Return the name of *experiment*, of its variant or its matrix, in an expression."""
+    return re.sub(r"[^a-z0-9]", "_", experiment)
 
 
 def judge(name: str, claim: Claim, analyses: Mapping[str, Mapping[str, Any]]) -> Judged:

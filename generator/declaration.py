@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from generator.schema import Bilingual, Count, IsoDate, Model, Name, NonEmpty, Sha256
 from generator.settings import Endpoint, Sampling, ServerSettings
@@ -90,22 +90,46 @@ class Prompt(Model):
         return self
 
 
+def _each_once(pins: list[str]) -> list[str]:
+    if len(set(pins)) < len(pins):
+        raise ValueError("a pin is named twice → name each pin once")
+    return pins
+
+
+Pinned = NonEmpty | Annotated[list[NonEmpty], Field(min_length=1), AfterValidator(_each_once)]
+
+
 class Experiment(Model):
     """What every kind of experiment declares; a kind adds its own fields to it.
 
     Attributes:
+        prompt: What is asked, or `prompts`, several by name, in kinds that ask several.
+        model: One pin, or several: each pair of a model and an engine is a variant, with a receipt
+            of its own. The first is measured unless another is asked for.
         server_for: Further server settings for models that need their own, by the model's pin.
     """
 
     kind: Name
     title: Bilingual
-    prompt: Prompt
+    several_prompts: ClassVar[bool] = False
+
+    prompt: Prompt | None = None
+    prompts: dict[Name, Prompt] = Field(default_factory=dict)
     endpoint: Endpoint
-    model: NonEmpty | None = None
-    engine: NonEmpty | None = None
+    model: Pinned | None = None
+    engine: Pinned | None = None
     server: dict[str, Any] = Field(default_factory=dict)
     server_for: dict[NonEmpty, dict[str, Any]] = Field(default_factory=dict)
     sampling: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _prompt_or_prompts(self) -> Self:
+        if (self.prompt is None) == (not self.prompts):
+            several = ", or several under `prompts`, not both" if self.several_prompts else ""
+            raise ValueError(f"an experiment asks something → give its `prompt`{several}")
+        if self.prompts and not self.several_prompts:
+            raise ValueError("this kind asks one prompt → give it as `prompt`")
+        return self
 
     def objections(self, sampling: Sampling) -> list[Objection]:  # noqa: ARG002 - for kinds
         """Return what the kind cannot work with in the settings that the experiment ends up with.
@@ -119,8 +143,8 @@ class Experiment(Model):
 class Defaults(Model):
     """What every experiment uses unless it says otherwise."""
 
-    model: NonEmpty
-    engine: NonEmpty
+    model: Pinned
+    engine: Pinned
     server: dict[str, Any] = Field(default_factory=dict)
     sampling: dict[str, Any] = Field(default_factory=dict)
 
@@ -142,25 +166,37 @@ E_co = TypeVar("E_co", bound=Experiment, covariant=True)
 
 @dataclass(frozen=True)
 class Resolved(Generic[E_co]):
-    """An experiment with every default filled in, ready to be planned."""
+    """One variant of an experiment with every default filled in, ready to be planned.
+
+    Attributes:
+        name: The experiment's name, with the pins that tell this variant from the first.
+        experiment: The experiment's name alone.
+        prompts: What is asked, by name; a single prompt is called `prompt`.
+    """
 
     article: str
     name: str
+    experiment: str
     spec: E_co
-    prompt: str
+    prompts: Mapping[str, str]
     model: str
     engine: str
     server: ServerSettings
     sampling: Sampling
+
+    @property
+    def prompt(self) -> str:
+        """The prompt, or the first of several."""
+        return next(iter(self.prompts.values()))
 
     def as_json(self) -> dict[str, Any]:
         """Return the experiment as it was read, for its receipt."""
         return {
             "name": self.name,
             **self.spec.model_dump(
-                mode="json", exclude={"server", "server_for", "sampling", "prompt"}
+                mode="json", exclude={"server", "server_for", "sampling", "prompt", "prompts"}
             ),
-            "prompt": self.prompt,
+            "prompts": dict(self.prompts),
             "model": self.model,
             "engine": self.engine,
             "server": self.server.model_dump(mode="json"),
@@ -170,7 +206,12 @@ class Resolved(Generic[E_co]):
 
 @dataclass(frozen=True)
 class Declaration:
-    """A checked declaration; `experiments` keep the file's order."""
+    """A checked declaration.
+
+    Attributes:
+        experiments: Every variant of every experiment by its name, in the file's order; an
+            experiment's first variant goes by the experiment's own name.
+    """
 
     article: str
     file: str
@@ -178,15 +219,42 @@ class Declaration:
     head: Head
     experiments: Mapping[str, Resolved[Experiment]]
 
+    @property
+    def firsts(self) -> list[str]:
+        """The names of the first variants: the experiments themselves."""
+        return [name for name, resolved in self.experiments.items() if name == resolved.experiment]
+
+    def variants(self, experiment: str) -> list[str]:
+        """Return the names of all variants of *experiment*, the first in front."""
+        return [n for n, resolved in self.experiments.items() if resolved.experiment == experiment]
+
 
 def declaration_paths(root: Path) -> list[Path]:
     """Return the declarations below *root*, by name."""
     return sorted((root / "receipts").glob("*.yaml"))
 
 
+def variants(
+    experiment: str, models: Sequence[str], engines: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """Name every pair of a model and an engine: the first by the experiment alone.
+
+    Returns:
+        The pair (model, engine) of each variant by its name, such as `five-runs@llama-server-b1`.
+    """
+    named: dict[str, tuple[str, str]] = {}
+    for model in models:
+        for engine in engines:
+            pins = [
+                pin for pin, first in ((model, models[0]), (engine, engines[0])) if pin != first
+            ]
+            named["@".join([experiment, *pins])] = (model, engine)
+    return named
+
+
 @dataclass(frozen=True)
 class Override:
-    """Pins that take the place of the declared ones in every experiment of a run."""
+    """Pins that take the place of the declared first ones in every experiment of a run."""
 
     model: str | None = None
     engine: str | None = None

@@ -17,6 +17,7 @@ from generator.declaration import (
     Head,
     Override,
     Resolved,
+    variants,
 )
 from generator.errors import Fault, InputError
 from generator.settings import Sampling, ServerSettings, merge
@@ -48,9 +49,10 @@ def read_declaration(
     reader = _Reader(root, load(path, name=name), kinds)
     head = reader.head()
     resolved = [
-        reader.resolve(article, key, raw, head, override)
+        variant
         for key, raw in mapping(reader.document.data.get("experiments")).items()
         if isinstance(raw, dict)
+        for variant in reader.resolve(article, key, raw, head, override)
     ]
     if head is None or reader.faults:
         raise InputError(reader.faults)
@@ -59,7 +61,7 @@ def read_declaration(
         file=name,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         head=head,
-        experiments={one.name: one for one in resolved if one is not None},
+        experiments={one.name: one for one in resolved},
     )
 
 
@@ -92,14 +94,15 @@ class _Reader:
         raw: Mapping[str, Any],
         head: Head | None,
         override: Override,
-    ) -> Resolved[Experiment] | None:
+    ) -> list[Resolved[Experiment]]:
+        """Return every variant of one experiment; none if there is a fault in it."""
         where = ("experiments", key)
         spec = self._spec(raw, where)
         server = self._settings(ServerSettings, self.server, raw, (*where, "server"))
         sampling = self._settings(Sampling, self.sampling, raw, (*where, "sampling"))
-        prompt = self._prompt(raw.get("prompt"), (*where, "prompt"))
+        prompts = self._prompts(raw, where)
         if spec is None or server is None or sampling is None:
-            return None
+            return []
         own = {
             name: self._settings(
                 ServerSettings, server.model_dump(), spec.server_for, (*where, "server_for", name)
@@ -109,18 +112,23 @@ class _Reader:
         for path, problem, remedy in spec.objections(sampling):
             self._fault((*where, *path), problem, remedy)
         if head is None:
-            return None
-        model = override.model or spec.model or head.defaults.model
-        return Resolved(
-            article=article,
-            name=key,
-            spec=spec,
-            prompt=prompt,
-            model=model,
-            engine=override.engine or spec.engine or head.defaults.engine,
-            server=own.get(model, server),
-            sampling=sampling,
-        )
+            return []
+        models = _listed(override.model, spec.model or head.defaults.model)
+        engines = _listed(override.engine, spec.engine or head.defaults.engine)
+        return [
+            Resolved(
+                article=article,
+                name=name,
+                experiment=key,
+                spec=spec,
+                prompts=prompts,
+                model=model,
+                engine=engine,
+                server=own.get(model, server),
+                sampling=sampling,
+            )
+            for name, (model, engine) in variants(key, models, engines).items()
+        ]
 
     def _fault(self, path: Where, problem: str, remedy: str) -> None:
         line, column = self.document.where(path)
@@ -157,6 +165,15 @@ class _Reader:
             self.faults += faults_from_pydantic(error, self.document, prefix=where, model=model)
             return None
 
+    def _prompts(self, raw: Mapping[str, Any], where: Where) -> dict[str, str]:
+        """Return the texts of an experiment's prompt or prompts by name."""
+        if "prompts" not in raw:
+            return {"prompt": self._prompt(raw.get("prompt"), (*where, "prompt"))}
+        return {
+            name: self._prompt(prompt, (*where, "prompts", name))
+            for name, prompt in mapping(raw["prompts"]).items()
+        }
+
     def _prompt(self, raw: Any, where: Where) -> str:
         file = mapping(raw).get("file")
         if not isinstance(file, str):
@@ -166,6 +183,15 @@ class _Reader:
             remedy = "name a UTF-8 text file below receipts/, such as prompts/long.txt"
             self._fault((*where, "file"), problem, remedy)
         return text
+
+
+def _listed(override: str | None, declared: str | list[str]) -> list[str]:
+    """Return the pins of an experiment, the first in front.
+
+    One that a run asks for takes the place of the first, unless it is declared and thus a variant.
+    """
+    pins = [declared] if isinstance(declared, str) else declared
+    return pins if override is None or override in pins else [override, *pins[1:]]
 
 
 def _prompt_file(folder: Path, file: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from generator.errors import ReceiptsError
 from generator.host import Host, load
 from generator.models.engine_files import artifact_here
 from generator.models.store import Store
+from generator.pin_types import WheelEngine
 from generator.pins import Pins
 
 Verdict = Literal["good", "warning", "bad"]
@@ -81,7 +82,10 @@ def diagnose(
 def _engines(pins: Pins, names: set[str]) -> Iterator[Diagnosis]:
     for name in sorted(names):
         try:
-            artifact = artifact_here(pins.engine(name))
+            pin = pins.engine(name)
+            if not isinstance(pin, WheelEngine):
+                continue
+            artifact = artifact_here(pin)
         except ReceiptsError as error:
             yield Diagnosis(f"engine {name}", "bad", error.what, error.remedy)
             continue

@@ -5,22 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from generator.claims import Judged, expression_faults, judge
-from generator.declaration import AS_DECLARED, Declaration, Override, declaration_paths
+from generator.declaration import (
+    AS_DECLARED,
+    Declaration,
+    Override,
+    declaration_paths,
+    variants,
+)
 from generator.declaration_reader import mapping, read_declaration
 from generator.errors import Fault, InputError, ReceiptsError
 from generator.experiments import kinds
+from generator.matrix import SUFFIX, Matrix, compare_variants
 from generator.receipt import Receipt, read, receipt_path
+from generator.schema import Model
 from generator.yamlfile import Document, load, path_text
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A declaration with the receipts there are; an experiment without one is unmeasured."""
+    """A declaration with the receipts there are; an experiment without one is unmeasured.
+
+    Attributes:
+        receipts: Each variant's receipt by its name.
+        matrices: The matrix of each experiment of which several variants were measured.
+    """
 
     declaration: Declaration
     receipts: Mapping[str, Receipt]
+    matrices: Mapping[str, Matrix]
     claims: Mapping[str, Judged]
 
     @property
@@ -31,12 +46,28 @@ class Evidence:
 
 def gather(declaration: Declaration, receipts: Mapping[str, Receipt]) -> Evidence:
     """Judge a declaration's claims by *receipts*; pure."""
-    analyses = {name: receipt.analysis for name, receipt in receipts.items()}
+    matrices = compare_all(declaration, receipts)
+    analyses: dict[str, Mapping[str, Any]] = {
+        name: receipt.analysis for name, receipt in receipts.items()
+    }
+    for name, matrix in matrices.items():
+        analyses[name + SUFFIX] = matrix.model_dump(mode="json")
     return Evidence(
         declaration,
         receipts,
+        matrices,
         {name: judge(name, claim, analyses) for name, claim in declaration.head.claims.items()},
     )
+
+
+def compare_all(declaration: Declaration, receipts: Mapping[str, Receipt]) -> dict[str, Matrix]:
+    """Compare the measured variants of every experiment that has several; pure."""
+    matrices = {}
+    for experiment in declaration.firsts:
+        measured = {n: receipts[n] for n in declaration.variants(experiment) if n in receipts}
+        if len(measured) > 1:
+            matrices[experiment] = compare_variants(experiment, measured)
+    return matrices
 
 
 def articles(root: Path) -> list[str]:
@@ -82,11 +113,16 @@ def declare(root: Path, article: str, override: Override = AS_DECLARED) -> Decla
 def _claim_faults(document: Document) -> list[Fault]:
     """Check the claims' conditions, as far as what they look at can be read."""
     known = kinds()
-    schemas = {
-        name: known[kind].analysis if isinstance(kind, str) and kind in known else None
-        for name, raw in mapping(document.data.get("experiments")).items()
-        for kind in [mapping(raw).get("kind")]
-    }
+    defaults = mapping(document.data.get("defaults"))
+    schemas: dict[str, type[Model] | None] = {}
+    for name, raw in mapping(document.data.get("experiments")).items():
+        kind = mapping(raw).get("kind")
+        schema = known[kind].analysis if isinstance(kind, str) and kind in known else None
+        pins = [_names(mapping(raw).get(k) or defaults.get(k)) for k in ("model", "engine")]
+        of_variants = variants(name, *pins) if all(pins) else {name: ("", "")}
+        schemas |= dict.fromkeys(of_variants, schema)
+        if len(of_variants) > 1:
+            schemas[name + SUFFIX] = Matrix
     conditions = {
         ("claims", name, "when"): when
         for name, raw in mapping(document.data.get("claims")).items()
@@ -97,6 +133,12 @@ def _claim_faults(document: Document) -> list[Fault]:
         for path, when in conditions.items()
         for problem, remedy in expression_faults(when, schemas)
     ]
+
+
+def _names(value: Any) -> list[str]:
+    """Return the pins that a declaration names, as far as they can be read."""
+    listed = value if isinstance(value, list) else [value]
+    return [name for name in listed if isinstance(name, str)]
 
 
 def read_receipts(root: Path, declaration: Declaration) -> dict[str, Receipt]:

@@ -16,11 +16,10 @@ from filelock import FileLock, Timeout
 from generator import __version__, host
 from generator.declaration import Declaration, Experiment, Resolved
 from generator.engines.base import Engine, RunningServer
-from generator.engines.wheel import WheelEngine
+from generator.engines.obtain import obtain
 from generator.errors import Fault, InputError, RunError
 from generator.experiments import kinds
 from generator.journal import Journal
-from generator.models.engine_files import fetch_engine
 from generator.models.metadata import read_metadata
 from generator.models.progress import Progress
 from generator.models.sources import fetch_model
@@ -88,19 +87,20 @@ class Bench:
 
     def _engine(self, name: str) -> tuple[Engine, EngineRecord]:
         pin = self.pins.engine(name)
-        files = fetch_engine(pin, self.store, self.progress)
+        obtained = obtain(pin, self.store, self.progress, self.root)
         record = EngineRecord(
             pin=pin.name,
             type=pin.type,
-            version=f"{pin.distribution} {pin.version}",
-            build=pin.build,
+            version=obtained.version,
+            build=obtained.build,
+            origin_sha256=obtained.origin_sha256,
+            built=dict(obtained.built),
             files=[
-                FileRecord(name=name, bytes=(files.root / name).stat().st_size, sha256=digest)
-                for name, digest in sorted(files.digests.items())
-                if not name.endswith((".dist-info/RECORD", "METADATA", "LICENSE", "WHEEL", ".txt"))
+                FileRecord(name=file.name, bytes=file.bytes, sha256=file.sha256)
+                for file in obtained.files
             ],
         )
-        return WheelEngine(files.root), record
+        return obtained.engine, record
 
     def _model(self, name: str) -> tuple[Path, ModelRecord]:
         pin = self.pins.model(name)
@@ -114,6 +114,7 @@ class Bench:
             sha256=pin.sha256,
             license=pin.license,
             metadata=asdict(metadata),
+            shards=[],
         )
 
     def _template(self, plan: Plan, name: str) -> tuple[Path, FileRecord]:
@@ -240,6 +241,7 @@ def _receipt(
         models={name: bench.models[name][1] for name in _used(plan, "model")},
         engines={name: bench.engines[name][1] for name in _used(plan, "engine")},
         chat_templates={name: record for name, (_, record) in _templates(bench, plan)},
+        files={},
         host=host.probe(),
         generator=_generator(bench.root),
         started=journal.started,

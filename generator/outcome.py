@@ -20,6 +20,7 @@ Kind = Literal[
     "not_json",
     "engine_error",
     "died",
+    "underived",
 ]
 KINDS: Mapping[type[httpx.TransportError], Kind] = {
     httpx.ConnectTimeout: "timeout",

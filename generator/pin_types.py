@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from generator.schema import Model, NonEmpty, Sha256
+from generator.schema import Count, Model, NonEmpty, Sha256
 
 PIN_NAME = r"^[a-z0-9]+([._-][a-z0-9]+)*$"
 PinName = Annotated[str, StringConstraints(pattern=PIN_NAME, max_length=80)]
@@ -146,6 +146,16 @@ class WheelEngine(Model):
     build: Size
     artifacts: Annotated[dict[Platform, WheelArtifact], Field(min_length=1)]
 
+    @property
+    def programs(self) -> frozenset[str]:
+        """The digests of the program itself, if they do not depend on where it was built."""
+        return frozenset(artifact.library_sha256 for artifact in self.artifacts.values())
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The digests of what the engine may have come from."""
+        return frozenset(artifact.sha256 for artifact in self.artifacts.values())
+
     @field_validator("artifacts")
     @classmethod
     def _distinct(cls, artifacts: dict[Platform, WheelArtifact]) -> dict[Platform, WheelArtifact]:
@@ -162,5 +172,95 @@ class WheelEngine(Model):
         return self
 
 
-# Further engine types join this by `|` and a discriminator `type`.
-EnginePin = WheelEngine
+class SourceEngine(Model):
+    """llama.cpp's server built here from a source distribution of a package index.
+
+    Attributes:
+        folder: Where llama.cpp lies in the unpacked distribution.
+        instructions: `portable` for a fixed set that most machines of the last ten years have, or
+            `native` for whatever this CPU offers: another machine then builds another engine.
+    """
+
+    name: PinName
+    type: Literal["source"]
+    title: NonEmpty
+    license: NonEmpty
+    distribution: Distribution
+    version: Version
+    build: Size
+    bytes: Size
+    sha256: Sha256
+    folder: Member
+    instructions: Literal["portable", "native"] = "portable"
+
+    @property
+    def programs(self) -> frozenset[str]:
+        """The digests of the program itself, if they do not depend on where it was built."""
+        return frozenset()
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The digests of what the engine may have come from."""
+        return frozenset({self.sha256})
+
+
+class Archive(Model):
+    """A release archive for one platform, and llama-server's place in it."""
+
+    urls: Annotated[tuple[Url, ...], Field(min_length=1)]
+    bytes: Size
+    sha256: Sha256
+    member: Member
+
+
+class UrlEngine(Model):
+    """llama.cpp's server as somebody released it: a binary, with shared libraries beside it."""
+
+    name: PinName
+    type: Literal["url"]
+    title: NonEmpty
+    license: NonEmpty
+    build: Size
+    archives: Annotated[dict[Platform, Archive], Field(min_length=1)]
+
+    @property
+    def programs(self) -> frozenset[str]:
+        """The digests of the program itself, if they do not depend on where it was built."""
+        return frozenset()
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The digests of what the engine may have come from."""
+        return frozenset(archive.sha256 for archive in self.archives.values())
+
+
+class PathEngine(Model):
+    """A llama-server that the user has, used in place; a relative path starts at the root.
+
+    Attributes:
+        sha256: The digest of the program itself.
+        libraries: The digests of the shared libraries beside it that it loads, by name.
+        version: What it says of itself under `--version`.
+    """
+
+    name: PinName
+    type: Literal["path"]
+    title: NonEmpty
+    path: NonEmpty
+    sha256: Sha256
+    build: Count
+    version: NonEmpty
+    libraries: dict[FileName, Sha256] = Field(default_factory=dict)
+
+    @property
+    def programs(self) -> frozenset[str]:
+        """The digests of the program itself, if they do not depend on where it was built."""
+        return frozenset({self.sha256})
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The digests of what the engine may have come from."""
+        return frozenset({self.sha256})
+
+
+EnginePin = Annotated[WheelEngine | PathEngine, Field(discriminator="type")]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from generator.canonical import digest
 from generator.settings import Endpoint, ServerSettings
 
-Cache = Literal["cold", "warm"]
+Cache = Literal["cold", "warm", "any"]
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,9 @@ class Ask:
         endpoint: Which of the server's two endpoints is asked.
         body: The request without its seed.
         seed: Where the seed comes from.
-        cache: What the prompt cache must hold for the ask to count: nothing (*cold*) or all of
-            the prompt but its last token (*warm*).
+        cache: What the prompt cache must hold for the ask to count: nothing (*cold*), all of the
+            prompt but its last token (*warm*), or *any* part of it.
+        together: Asks of a boot that share this word are sent at once; None is sent alone.
     """
 
     name: str
@@ -50,25 +51,57 @@ class Ask:
     body: Mapping[str, Any]
     seed: Seed
     cache: Cache
+    together: str | None = None
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A setting whose value only another boot can tell.
+
+    It is the number of prompt tokens that an ask of an earlier boot had evaluated, plus an offset,
+    and at least 1: so a micro-batch can be made one token narrower than a prompt is long, by the
+    server's own count.
+    """
+
+    setting: str
+    boot: str
+    ask: str
+    offset: int
 
 
 @dataclass(frozen=True)
 class Boot:
-    """One life of a server with fixed settings, and what it is asked, in order."""
+    """One life of a server with fixed settings, and what it is asked, in order.
+
+    Attributes:
+        derived: Settings that are set by what an earlier boot told, before this one is launched.
+    """
 
     name: str
     engine: str
     model: str
     server: ServerSettings
     asks: tuple[Ask, ...]
+    derived: tuple[Derived, ...] = ()
 
     @property
     def divisible(self) -> bool:
         """Whether a second life of the server may go on where the first was cut off.
 
-        True only if no ask depends on what an earlier one left in the cache.
+        True only if no ask depends on what an earlier one left in the cache, or on its company.
         """
-        return all(ask.cache == "cold" for ask in self.asks)
+        return all(ask.cache == "cold" and ask.together is None for ask in self.asks)
+
+    @property
+    def groups(self) -> tuple[tuple[Ask, ...], ...]:
+        """The asks in the groups in which they are sent, most of them alone."""
+        groups: list[tuple[Ask, ...]] = []
+        for ask in self.asks:
+            if ask.together is not None and groups and groups[-1][0].together == ask.together:
+                groups[-1] += (ask,)
+            else:
+                groups.append((ask,))
+        return tuple(groups)
 
 
 @dataclass(frozen=True)
@@ -97,6 +130,7 @@ class Plan:
                     "engine": boot.engine,
                     "model": boot.model,
                     "server": boot.server.model_dump(mode="json"),
+                    "derived": [asdict(derived) for derived in boot.derived],
                     "asks": [_ask_json(ask) for ask in boot.asks],
                 }
                 for boot in self.boots

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from generator.article import LANGUAGES, page_path, render_index, render_page
-from generator.evidence import articles, declare, read_evidence, read_receipts
+from generator.declaration import Declaration
+from generator.evidence import articles, compare_all, declare, read_evidence, read_receipts
 from generator.experiments import kinds
+from generator.matrix import matrix_path, render_matrix
 from generator.measure import write_sums
 from generator.receipt import Receipt, receipt_path, render, write_atomically
 
@@ -28,6 +30,21 @@ def pages(root: Path, templates: Sequence[Path], names: Sequence[str]) -> Mappin
         path = page_path(root, "index", lang)
         rendered[path] = render_index(templates, list(evidence.values()), lang)
     return rendered
+
+
+def write_matrices(root: Path, declaration: Declaration) -> None:
+    """Write the matrix of each experiment that was measured in several variants."""
+    several = [name for name in declaration.firsts if len(declaration.variants(name)) > 1]
+    if not several:
+        return
+    matrices = compare_all(declaration, read_receipts(root, declaration))
+    for experiment in several:
+        path = matrix_path(root, declaration.article, experiment)
+        if experiment in matrices:
+            write_atomically(path, render_matrix(matrices[experiment]))
+        else:
+            path.unlink(missing_ok=True)
+    write_sums(root, declaration.article)
 
 
 def render_articles(root: Path, templates: Sequence[Path], names: Sequence[str]) -> list[Path]:
@@ -56,4 +73,5 @@ def reanalyse_article(root: Path, article: str) -> list[str]:
             changed.append(path.relative_to(root).as_posix())
     if changed:
         write_sums(root, article)
+        write_matrices(root, declare(root, article))
     return changed

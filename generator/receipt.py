@@ -13,7 +13,17 @@ from pydantic import Field, ValidationError
 from generator.canonical import pretty
 from generator.errors import AuditError
 from generator.host import Host
-from generator.schema import Count, IsoDate, Model, Name, NonEmpty, Seconds, Sha256, UtcTime
+from generator.schema import (
+    Count,
+    IsoDate,
+    Model,
+    Name,
+    NonEmpty,
+    Seconds,
+    Sha256,
+    UtcTime,
+    VariantName,
+)
 from generator.settings import Endpoint
 from generator.wire import WireError, parse_object
 
@@ -28,8 +38,20 @@ class DeclarationRecord(Model):
     experiment: dict[str, Any]
 
 
+class FileRecord(Model):
+    """One file that is loaded."""
+
+    name: NonEmpty
+    bytes: Count
+    sha256: Sha256
+
+
 class ModelRecord(Model):
-    """The model's bytes and what its header says of them."""
+    """The model's bytes and what its header says of them.
+
+    Attributes:
+        shards: Every file of a model that is split over several; the first is `file`.
+    """
 
     pin: NonEmpty
     title: NonEmpty
@@ -38,23 +60,23 @@ class ModelRecord(Model):
     sha256: Sha256
     license: NonEmpty
     metadata: dict[str, Any]
-
-
-class FileRecord(Model):
-    """One file that the engine loads."""
-
-    name: NonEmpty
-    bytes: Count
-    sha256: Sha256
+    shards: list[FileRecord]
 
 
 class EngineRecord(Model):
-    """The engine's build and the digest of every file it loads."""
+    """The engine's build and the digest of every file it loads.
+
+    Attributes:
+        origin_sha256: The digest of what was pinned: a wheel, an archive, a program.
+        built: How it was built, where it was built on the machine that measured.
+    """
 
     pin: NonEmpty
     type: NonEmpty
     version: NonEmpty
     build: Count
+    origin_sha256: Sha256
+    built: dict[str, str]
     files: list[FileRecord]
 
 
@@ -89,11 +111,12 @@ class Failed(Model):
 
 
 class AskRecord(Model):
-    """One request as sent and its outcome."""
+    """One request as sent and its outcome; those of one word *together* were sent at once."""
 
     name: NonEmpty
     endpoint: Endpoint
-    cache: Literal["cold", "warm"]
+    cache: Literal["cold", "warm", "any"]
+    together: str | None
     seed: Literal["fixed", "drawn", "engine"]
     request: dict[str, Any]
     started: UtcTime
@@ -128,7 +151,8 @@ class BootRecord(Model):
 
     Attributes:
         lives: One, unless the run was interrupted and a divisible boot went on in another process.
-        settings: As declared; `effective` as the server's log and `/props` tell.
+        settings: As planned, with what was derived from earlier boots; `effective` as the server's
+            log and `/props` tell.
         command_line: What starts a llama-server with these settings; names stand for paths.
         props: The server's `/props`, without paths and one-time marks.
     """
@@ -150,17 +174,22 @@ class Receipt(Model):
 
     `interrupted` holds boots that were cut off and had to be asked again from the beginning: they
     are shown and counted, and no analysis reads them.
+
+    Attributes:
+        experiment: The experiment, with the pins of its variant if it has several.
+        files: Other files that settings name, by the setting.
     """
 
     schema_version: Literal[1]
     article: Name
-    experiment: Name
+    experiment: VariantName
     kind: Name
     plan_sha256: Sha256
     declaration: DeclarationRecord
     models: dict[str, ModelRecord]
     engines: dict[str, EngineRecord]
     chat_templates: dict[str, FileRecord]
+    files: dict[str, FileRecord]
     host: Host
     generator: GeneratorRecord
     started: UtcTime

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -85,8 +87,9 @@ class _Life:
         goes_on = known is not None and self.boot.divisible
         answered = set(known.asks) if known is not None and goes_on else set()
         self.watcher.booting(self.plan, self.boot)
+        boot, untold = self._derived()
         load_before, started = host.load(), utc_now()
-        with launch(self.boot) as server, Client(server) as client:
+        with launch(boot) as server, Client(server) as client:
             life = LifeRecord(
                 started=started,
                 ready_s=round(server.ready_s, 6),
@@ -94,31 +97,61 @@ class _Life:
                 load_after=None,
                 peak_memory_bytes=None,
             )
-            self.journal.life(_boot_record(self.boot, server, life), goes_on=goes_on)
-            for ask in self.boot.asks:
-                if ask.name not in answered:
-                    self._ask(ask, client, server)
-            self.journal.ended(self.boot.name, host.load(), server.peak_memory_bytes())
+            self.journal.life(_boot_record(boot, server, life), goes_on=goes_on)
+            for group in boot.groups:
+                asks = [ask for ask in group if ask.name not in answered]
+                if asks:
+                    self._ask(asks, client, server, untold)
+            self.journal.ended(boot.name, host.load(), server.peak_memory_bytes())
 
-    def _ask(self, ask: Ask, client: Client, server: RunningServer) -> None:
-        request = {**ask.body, **self._seed(ask)}
-        started, death = utc_now(), server.death()
-        outcome = (
-            client.ask(ask.endpoint, request, self.ask_timeout_s)
-            if death is None
-            else Failed("died", f"not asked: the server {death}", None, None, 0.0)
-        )
-        record = AskRecord(
-            name=ask.name,
-            endpoint=ask.endpoint,
-            cache=ask.cache,
-            seed=_seed_word(ask),
-            request=request,
-            started=started,
-            outcome=_outcome_record(outcome),
-        )
-        self.journal.asked(self.boot.name, record)
-        self.watcher.asked(self.plan, self.boot, record, resumed=False)
+    def _derived(self) -> tuple[Boot, str | None]:
+        """Return the boot with its derived settings, and why one of them cannot be told."""
+        values: dict[str, int] = {}
+        for derived in self.boot.derived:
+            source = self.journal.boots[derived.boot].asks[derived.ask]
+            evaluated = prompt_evaluated(source)
+            if evaluated is None:
+                untold = f"{derived.setting} depends on {derived.boot}/{derived.ask}, which failed"
+                return self.boot, untold
+            values[derived.setting] = max(1, evaluated + derived.offset)
+        return replace(self.boot, server=self.boot.server.model_copy(update=values)), None
+
+    def _ask(
+        self, asks: Sequence[Ask], client: Client, server: RunningServer, untold: str | None
+    ) -> None:
+        """Send *asks* at once and note what became of each, in the plan's order."""
+        requests = [{**ask.body, **self._seed(ask)} for ask in asks]
+
+        def outcome(ask: Ask, request: dict[str, Any]) -> tuple[str, Answered | Failed]:
+            started, death = utc_now(), server.death()
+            if untold is not None:
+                return started, Failed("underived", f"not asked: {untold}", None, None, 0.0)
+            if death is not None:
+                return started, Failed("died", f"not asked: the server {death}", None, None, 0.0)
+            return started, client.ask(ask.endpoint, request, self.ask_timeout_s)
+
+        if len(asks) == 1:
+            outcomes = [outcome(asks[0], requests[0])]
+        else:
+            with ThreadPoolExecutor(max_workers=len(asks)) as pool:
+                try:
+                    outcomes = list(pool.map(outcome, asks, requests))
+                except BaseException:
+                    server.stop()  # or the pool would wait for every answer
+                    raise
+        for ask, request, (started, result) in zip(asks, requests, outcomes, strict=True):
+            record = AskRecord(
+                name=ask.name,
+                endpoint=ask.endpoint,
+                cache=ask.cache,
+                together=ask.together,
+                seed=_seed_word(ask),
+                request=request,
+                started=started,
+                outcome=_outcome_record(result),
+            )
+            self.journal.asked(self.boot.name, record)
+            self.watcher.asked(self.plan, self.boot, record, resumed=False)
 
     def _seed(self, ask: Ask) -> dict[str, int]:
         match ask.seed:
@@ -132,6 +165,15 @@ class _Life:
                     drawn = draw_seed()
                     self.journal.drawn(self.boot.name, ask.name, drawn)
                 return {"seed": drawn}
+
+
+def prompt_evaluated(ask: AskRecord) -> int | None:
+    """Return how many prompt tokens the server evaluated for *ask*; None if it did not tell."""
+    if not isinstance(ask.outcome, AnsweredRecord):
+        return None
+    timings = ask.outcome.response.get("timings")
+    count = timings.get("prompt_n") if isinstance(timings, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) else None
 
 
 def draw_seed() -> int:

@@ -24,6 +24,10 @@ def _calendar_day(text: str) -> str:
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
+VariantName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*(@[a-z0-9]+([._-][a-z0-9]+)*){0,2}$"),
+]
 NonEmpty = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 IsoDate = Annotated[
     str,

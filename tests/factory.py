@@ -29,7 +29,7 @@ from generator.receipt import (
 from generator.settings import Endpoint, Sampling, ServerSettings
 
 TokenLike = str | tuple[str, float, float]
-CacheWord = Literal["cold", "warm"]
+CacheWord = Literal["cold", "warm", "any"]
 SeedWord = Literal["fixed", "drawn", "engine"]
 
 STARTED = "2026-01-02T03:04:05.000Z"
@@ -158,6 +158,7 @@ def make_ask(
     seed_word: SeedWord | None = None,
     endpoint: Endpoint | None = None,
     failure: str = "reset",
+    together: str | None = None,
 ) -> AskRecord:
     """Return an answered ask, or a failed one if *response* is None.
 
@@ -169,6 +170,7 @@ def make_ask(
         seed_word: Where it came from; by default `fixed`, or `engine` without a seed.
         endpoint: By default what the response looks like, else `completion`.
         failure: The kind of the failure.
+        together: The word of the asks that were sent at once with it.
     """
     if endpoint is None:
         endpoint = "chat" if response is not None and "choices" in response else "completion"
@@ -177,6 +179,7 @@ def make_ask(
         name=name,
         endpoint=endpoint,
         cache=cache,
+        together=together,
         seed=seed_word or ("engine" if seed is None else "fixed"),
         request=request,
         started=STARTED,
@@ -339,6 +342,7 @@ def make_receipt(
         "models": {MODEL: _model()},
         "engines": {ENGINE: _engine()},
         "chat_templates": {},
+        "files": {},
         "host": make_host(),
         "generator": GeneratorRecord(version="0.0.0", commit="0" * 40, dirty=False),
         "started": STARTED,
@@ -368,6 +372,7 @@ def _model() -> ModelRecord:
             "parameters": 1_000_000,
             "tokenizer": "gpt2",
         },
+        shards=[],
     )
 
 
@@ -377,5 +382,7 @@ def _engine() -> EngineRecord:
         type="wheel",
         version="tiny 1.2.3",
         build=3,
+        origin_sha256=digest("wheel"),
+        built={},
         files=[FileRecord(name="libtiny.so", bytes=1000, sha256=digest("library"))],
     )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from generator.declaration import Declaration
 from generator.evidence import Evidence, declare, gather
 from generator.measure import chat_template_path, file_record, plan_experiment, write_sums
+from generator.pin_types import WheelEngine
 from generator.pins import Pins, load_pins
 from generator.plan import Ask, Boot, seed_word
 from generator.publish import render_articles
@@ -71,7 +72,12 @@ def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) ->
     drawn = {"seed": 1000 + 10 * boot + index} if word == "drawn" else {}
     kind: Literal["fixed", "drawn", "engine"] = "drawn" if drawn else "fixed" if seed else "engine"
     record = make_ask(
-        response, name=ask.name, cache=ask.cache, endpoint=ask.endpoint, seed_word=kind
+        response,
+        name=ask.name,
+        cache=ask.cache,
+        endpoint=ask.endpoint,
+        seed_word=kind,
+        together=ask.together,
     )
     return record.model_copy(update={"request": {**ask.body, **seed, **drawn}})
 
@@ -91,11 +97,13 @@ def _model(pins: Pins, name: str) -> ModelRecord:
         sha256=pin.sha256,
         license=pin.license,
         metadata={"file_type": pin.quantization},
+        shards=[],
     )
 
 
 def _engine(pins: Pins, name: str) -> EngineRecord:
     pin = pins.engine(name)
+    assert isinstance(pin, WheelEngine)
     artifact = next(iter(pin.artifacts.values()))
     library = FileRecord(
         name=artifact.library, bytes=artifact.library_bytes, sha256=artifact.library_sha256
@@ -105,6 +113,8 @@ def _engine(pins: Pins, name: str) -> EngineRecord:
         type=pin.type,
         version=f"{pin.distribution} {pin.version}",
         build=pin.build,
+        origin_sha256=artifact.sha256,
+        built={},
         files=[library],
     )
 

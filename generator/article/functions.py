@@ -22,6 +22,7 @@ from generator.errors import SiteError
 from generator.evidence import Evidence
 from generator.experiments import kinds
 from generator.figures import Wording, svg
+from generator.matrix import SUFFIX, Matrix
 from generator.receipt import Receipt
 from generator.schema import Model
 
@@ -48,6 +49,7 @@ class Functions:
             "head": head,
             "published": head.published,
             "receipts": self.evidence.receipts,
+            "matrices": self.evidence.matrices,
             "judged": self.evidence.claims,
             "claim": self.claim,
             "claims": self.evidence.claims.values(),
@@ -113,16 +115,15 @@ class Functions:
         """Return a measured value as a link to the place in the receipt where it stands.
 
         Args:
-            experiment: The experiment's name.
+            experiment: The experiment's name, or a variant's, or `<experiment>.matrix`.
             pointer: JSON pointer (RFC 6901) into its receipt.
             digits: Digits after the point, for numbers that are shown rounded.
             plain: Whether the number is a name rather than a quantity, such as a seed.
         """
-        self._declared(experiment)
-        receipt = self.evidence.receipts.get(experiment)
-        if receipt is None:
+        record = self._record(experiment)
+        if record is None:
             return Markup(UNMEASURED)
-        value = self._resolve(receipt, experiment, pointer)
+        value = self._resolve(record, experiment, pointer)
         if value is None:
             return Markup(UNMEASURED)
         if isinstance(value, dict | list):
@@ -164,7 +165,16 @@ class Functions:
                 [f"/analysis/{'/'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()],
             ) from error
 
-    def _resolve(self, receipt: Receipt, experiment: str, pointer: str) -> Any:
+    def _record(self, name: str) -> Receipt | Matrix | None:
+        """Return the receipt or the matrix that facts name, or None if it was not measured."""
+        if name.endswith(SUFFIX):
+            experiment = name.removesuffix(SUFFIX)
+            self._declared(experiment)
+            return self.evidence.matrices.get(experiment)
+        self._declared(name)
+        return self.evidence.receipts.get(name)
+
+    def _resolve(self, receipt: Receipt | Matrix, experiment: str, pointer: str) -> Any:
         """Return the value at *pointer*, or None if it, or what it lies in, was not measured."""
         if experiment not in self._plain:
             self._plain[experiment] = receipt.model_dump(mode="json")

@@ -13,7 +13,8 @@ from generator.article import LANGUAGES, page_path, render_index, render_page
 from generator.audit.findings import NOTHING, Report
 from generator.declaration import Declaration
 from generator.errors import InputError, ReceiptsError, SiteError
-from generator.evidence import articles, gather, read_evidence
+from generator.evidence import Evidence, articles, gather, read_evidence
+from generator.matrix import SUFFIX, matrix_path, render_matrix
 from generator.receipt import Receipt
 
 _FACT = re.compile(r'class="fact" href="[./]*receipts/([^/"]+)/([^/"]+)\.json#([^"]*)"')
@@ -28,6 +29,7 @@ def check_pages(
 ) -> None:
     """Check an article's pages in both languages, and the lists of articles."""
     evidence = gather(declaration, receipts)
+    _check_matrices(report, root, evidence)
     for lang in LANGUAGES:
         path = page_path(root, declaration.article, lang)
         file = path.relative_to(root).as_posix()
@@ -40,7 +42,7 @@ def check_pages(
             report.expect(file, "", "can be rendered", expected="a page", found=str(error))
         except InputError as error:
             report.faults(error)
-        _check_facts(report, file, committed, receipts)
+        _check_facts(report, file, committed, evidence)
     try:
         everything = [read_evidence(root, name) for name in articles(root)]
     except ReceiptsError:
@@ -83,8 +85,18 @@ def _around(line: object, column: int) -> object:
     return line[max(0, column - 30) : column + 30] if isinstance(line, str) else line
 
 
-def _check_facts(report: Report, file: str, page: str, receipts: Mapping[str, Receipt]) -> None:
-    data = {name: receipt.model_dump(mode="json") for name, receipt in receipts.items()}
+def _check_matrices(report: Report, root: Path, evidence: Evidence) -> None:
+    for experiment, matrix in evidence.matrices.items():
+        path = matrix_path(root, evidence.declaration.article, experiment)
+        file = path.relative_to(root).as_posix()
+        text = _text(path) if path.is_file() else ""
+        _check_text(report, file, render_matrix(matrix), text)
+
+
+def _check_facts(report: Report, file: str, page: str, evidence: Evidence) -> None:
+    data = {name: receipt.model_dump(mode="json") for name, receipt in evidence.receipts.items()}
+    for name, matrix in evidence.matrices.items():
+        data[name + SUFFIX] = matrix.model_dump(mode="json")
     for number, line in enumerate(page.split("\n"), start=1):
         for _, experiment, pointer in _FACT.findall(line):
             try:

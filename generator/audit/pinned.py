@@ -29,18 +29,26 @@ def check_pins(report: Report, root: Path, file: str, pins: Pins, receipt: Recei
             )
     for name, engine in receipt.engines.items():
         try:
-            artifacts = pins.engine(name).artifacts.values()
+            engine_pin = pins.engine(name)
         except InputError:
             report.expect(file, f"/engines/{name}", "pinned", expected="a pin", found=NOTHING)
             continue
-        pinned = {artifact.library_sha256 for artifact in artifacts}
+        found = engine.origin_sha256
         report.expect(
             file,
-            f"/engines/{name}/files",
-            "library as pinned in receipts/pins/engines.yaml",
-            expected=True,
-            found=bool(pinned & {record.sha256 for record in engine.files}),
+            f"/engines/{name}/origin_sha256",
+            "as pinned in receipts/pins/engines.yaml",
+            expected=found if found in engine_pin.origins else sorted(engine_pin.origins),
+            found=found,
         )
+        if engine_pin.programs:
+            report.expect(
+                file,
+                f"/engines/{name}/files",
+                "program as pinned in receipts/pins/engines.yaml",
+                expected=True,
+                found=bool(engine_pin.programs & {record.sha256 for record in engine.files}),
+            )
     for name, template in receipt.chat_templates.items():
         path = chat_template_path(root, name)
         report.expect_json(

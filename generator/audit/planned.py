@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from generator.audit.findings import NOTHING, Report
 from generator.plan import Ask, Boot, Plan, seed_word
 from generator.receipt import AskRecord, BootRecord, Receipt
+from generator.run import prompt_evaluated
 
 
 def check_plan(report: Report, file: str, plan: Plan, receipt: Receipt) -> None:
@@ -19,7 +22,7 @@ def check_plan(report: Report, file: str, plan: Plan, receipt: Receipt) -> None:
     ):
         return
     for i, (boot, booted) in enumerate(zip(plan.boots, receipt.boots, strict=True)):
-        _check_boot(report, file, f"/boots/{i}", boot, booted)
+        _check_boot(report, file, f"/boots/{i}", _with_derived(boot, receipt), booted)
         for j, (ask, record) in enumerate(zip(boot.asks, booted.asks, strict=True)):
             _check_ask(report, file, f"/boots/{i}/asks/{j}", ask, record)
 
@@ -42,6 +45,18 @@ def _check_named(report: Report, file: str, plan: Plan, receipt: Receipt) -> Non
         )
 
 
+def _with_derived(boot: Boot, receipt: Receipt) -> Boot:
+    """Return *boot* with the settings that it takes from what earlier boots told."""
+    values = {}
+    for derived in boot.derived:
+        for earlier, ask in receipt.asks():
+            if (earlier.name, ask.name) == (derived.boot, derived.ask):
+                evaluated = prompt_evaluated(ask)
+                if evaluated is not None:
+                    values[derived.setting] = max(1, evaluated + derived.offset)
+    return replace(boot, server=boot.server.model_copy(update=values))
+
+
 def _check_boot(report: Report, file: str, at: str, boot: Boot, record: BootRecord) -> None:
     for key, expected in {
         "engine": boot.engine,
@@ -58,6 +73,7 @@ def _check_ask(report: Report, file: str, at: str, ask: Ask, record: AskRecord) 
     for key, expected in {
         "endpoint": ask.endpoint,
         "cache": ask.cache,
+        "together": ask.together,
         "seed": "fixed" if isinstance(word, int) else word,
     }.items():
         report.expect(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from generator.audit.findings import NOTHING, Report
 from generator.declaration import Declaration
+from generator.matrix import SUFFIX
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\s]+)")
 
@@ -32,7 +33,7 @@ def check_sums(report: Report, root: Path, declaration: Declaration) -> None:
             "",
             "belongs to a declared experiment",
             expected=True,
-            found=file.removesuffix(".json") in declaration.experiments,
+            found=file.removesuffix(".json").removesuffix(SUFFIX) in declaration.experiments,
         )
 
 

@@ -11,10 +11,19 @@ from generator.cli.targets import Project, with_targets
 @click.command("fetch")
 @with_targets
 @click.option("--model", "models", multiple=True, help="A pinned model, declared or not.")
+@click.option("--engine", help="This pinned engine in place of the first declared one.")
+@click.option("--all", "every", is_flag=True, help="Every declared model and engine.")
 @click.pass_obj
-def command(project: Project, targets: tuple[str, ...], models: tuple[str, ...]) -> None:
+def command(
+    project: Project,
+    targets: tuple[str, ...],
+    models: tuple[str, ...],
+    engine: str | None,
+    every: bool,
+) -> None:
     """Fetch and verify the engines and models that declarations name."""
     from generator.cli.progress import Reporter
+    from generator.declaration import Override
     from generator.measure import Bench, plan_experiment
     from generator.models.sources import fetch_model
     from generator.models.store import Store
@@ -26,7 +35,8 @@ def command(project: Project, targets: tuple[str, ...], models: tuple[str, ...])
         for name in models:
             fetch_model(pins.model(name), store, reporter, root=project.root)
         if not models:
-            for declaration, names in project.select(targets):
+            chosen = project.select(targets, Override(engine=engine), every_variant=every)
+            for declaration, names in chosen:
                 for name in names:
                     bench.prepare(plan_experiment(declaration.experiments[name]))
     for name, (_, record) in bench.engines.items():

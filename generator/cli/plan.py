@@ -5,20 +5,32 @@ from __future__ import annotations
 import click
 
 from generator.cli.console import say, say_json
-from generator.cli.targets import Project, with_json, with_targets
+from generator.cli.targets import Project, with_json, with_pins, with_targets
 
 
 @click.command("plan")
 @with_targets
+@with_pins
 @with_json
 @click.pass_obj
-def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
+def command(
+    project: Project,
+    *,
+    targets: tuple[str, ...],
+    model: str | None,
+    engine: str | None,
+    every: bool,
+    as_json: bool,
+) -> None:
     """Show the boots and asks of a run, and each plan's digest."""
+    from generator.declaration import Override
     from generator.measure import plan_experiment
 
     plans = [
         plan_experiment(declaration.experiments[name])
-        for declaration, names in project.select(targets)
+        for declaration, names in project.select(
+            targets, Override(model, engine), every_variant=every
+        )
         for name in names
     ]
     if as_json:

@@ -41,9 +41,20 @@ class Project:
         return wanted
 
     def select(
-        self, targets: Sequence[str], override: Override | None = None
+        self,
+        targets: Sequence[str],
+        override: Override | None = None,
+        *,
+        every_variant: bool = True,
     ) -> list[tuple[Declaration, list[str]]]:
-        """Return each wanted declaration with the names of its wanted experiments."""
+        """Return each wanted declaration with the names of its wanted variants.
+
+        Args:
+            targets: Articles, experiments and variants; an experiment means its variants.
+            override: Pins to be used in place of the declared first ones.
+            every_variant: Whether an experiment means all its variants, or the one that has the
+                pins of *override* and, where it names none, the first ones.
+        """
         from generator.declaration import Override
         from generator.evidence import declare
 
@@ -55,15 +66,39 @@ class Project:
             except InputError as error:
                 faults += error.faults
                 continue
-            names = [t.partition("/")[2] for t in targets if t.partition("/")[0] == article]
+            named = [t.partition("/")[2] for t in targets if t.partition("/")[0] == article]
             known = list(declaration.experiments)
-            for name in names:
+            for name in named:
                 if name and name not in known:
                     raise _unknown("experiment", name, known)
-            chosen.append((declaration, known if not names or "" in names else names))
+            wanted = declaration.firsts if not named or "" in named else named
+            meant = [
+                variant
+                for name in wanted
+                for variant in _meant(declaration, name, override, every_variant)
+            ]
+            chosen.append((declaration, meant))
         if faults:
             raise InputError(faults)
         return chosen
+
+
+def _meant(
+    declaration: Declaration, name: str, override: Override | None, every_variant: bool
+) -> list[str]:
+    """Return the variants that *name* means, which may be a variant's own name."""
+    first = declaration.experiments[name]
+    if first.name != first.experiment:
+        return [name]
+    variants = declaration.variants(name)
+    if every_variant:
+        return variants
+    wanted = (
+        (override.model if override else None) or first.model,
+        (override.engine if override else None) or first.engine,
+    )
+    known = declaration.experiments
+    return [v for v in variants if (known[v].model, known[v].engine) == wanted]
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> InputError:
@@ -75,6 +110,17 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> InputError:
 def with_targets(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command its `TARGET…` argument."""
     return click.argument("targets", nargs=-1, metavar="[TARGET]...")(function)
+
+
+def with_pins(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say with which pins an experiment is meant."""
+    for option in (
+        click.option("--all", "every", is_flag=True, help="Every declared model and engine."),
+        click.option("--engine", help="This pinned engine in place of the first declared one."),
+        click.option("--model", help="This pinned model in place of the first declared one."),
+    ):
+        function = option(function)
+    return function
 
 
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")

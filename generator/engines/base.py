@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ class RunningServer:
 
 
 class Engine(Protocol):
-    """One type of engine, fetched and verified."""
+    """One type of engine, ready to launch."""
 
     def launch(
         self,
@@ -72,3 +73,33 @@ class Engine(Protocol):
         Raises:
             EngineError: It did not start, or what answers is not what was started.
         """
+
+
+@dataclass(frozen=True)
+class LoadedFile:
+    """One file that an engine loads."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Obtained:
+    """An engine that is here and verified, with everything that a receipt says of it.
+
+    Attributes:
+        engine: Launches its servers.
+        version: What it is called where it comes from.
+        build: llama.cpp's build number.
+        origin_sha256: The digest of what was pinned: a wheel, an archive, a program.
+        files: Every file that it loads.
+        built: How it was built, where it was built here: compiler, flags, and the like.
+    """
+
+    engine: Engine
+    version: str
+    build: int
+    origin_sha256: str
+    files: tuple[LoadedFile, ...]
+    built: Mapping[str, str]

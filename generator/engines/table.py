@@ -77,21 +77,22 @@ TABLE: Mapping[str, Knob] = {
 """Every setting but `chat_template`, which is a file, and `extra`, which has no fixed names."""
 
 
-def command_line(settings: ServerSettings, model: str) -> list[str]:
-    """Return the equivalent llama-server command line, with names where files are meant.
+def command_line(settings: ServerSettings, model: str, *, template: str | None = None) -> list[str]:
+    """Return the llama-server command line, by default with names where files are meant.
 
     What lies under `extra` is written as flags of the same name; the embedded engine's name for a
     parameter may differ from llama-server's, which then refuses it.
 
     Args:
         settings: The settings.
-        model: The model's name.
+        model: The model's name, or its path.
+        template: The chat template's path, in place of its name.
     """
     line = ["llama-server", "--model", model]
     for name, knob in TABLE.items():
         line += knob.arguments(getattr(settings, name))
     if settings.chat_template is not None:
-        line += ["--chat-template-file", settings.chat_template]
+        line += ["--chat-template-file", template or settings.chat_template]
     for name, value in settings.extra.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         line += [f"--{name.replace('_', '-')}", text]

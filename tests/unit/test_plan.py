@@ -92,6 +92,7 @@ def test_the_plan_is_plain_data() -> None:
         "body": {"prompt": "a", "n_predict": 4},
         "seed": 42,
         "cache": "cold",
+        "together": None,
     }
     assert PLAN.asks == 4
 

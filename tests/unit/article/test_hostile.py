@@ -212,7 +212,7 @@ def test_failures_and_oddities_of_a_server_are_inert_too(measured: Path, lang: L
     templates = templates_of(measured)
     tame = to_html(render_page(templates, given, lang))
     page = to_html(
-        render_page(templates, Evidence(given.declaration, receipts, given.claims), lang)
+        render_page(templates, Evidence(given.declaration, receipts, {}, given.claims), lang)
     )
     assert not [part for part in page.tags if MARK in str(part)]
     assert page.headings == tame.headings
@@ -228,7 +228,7 @@ def test_hostile_receipts_render_in_the_real_article_s_request(measured: Path) -
     asks = [ask.model_copy(update={"request": request}), *receipt.boots[0].asks[1:]]
     boots = [receipt.boots[0].model_copy(update={"asks": asks})]
     receipts = {**given.receipts, "replays": receipt.model_copy(update={"boots": boots})}
-    changed = Evidence(given.declaration, receipts, given.claims)
+    changed = Evidence(given.declaration, receipts, {}, given.claims)
     text = render_page(templates_of(measured), changed, "en")
     assert text.encode().decode() == text
     page = to_html(text)

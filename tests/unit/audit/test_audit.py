@@ -211,7 +211,7 @@ def test_fact_that_points_to_nothing_is_caught(project: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "places_too"),
     [
-        ("prompt: The sky is", "prompt: The sky is blue", "/declaration/experiment/prompt"),
+        ("prompt: The sky is", "prompt: The sky is blue", "/declaration/experiment/prompts/prompt"),
         ("runs: 4", "runs: 3", "/plan_sha256"),
         ("max_tokens: 8", "max_tokens: 9", "/declaration/experiment/sampling/max_tokens"),
         ("# ", "", ""),

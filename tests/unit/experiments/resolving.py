@@ -23,7 +23,7 @@ def resolved(
         {
             "kind": schema.__name__.lower(),
             "title": {"zh": "标题", "en": "A title"},
-            "prompt": "Hello",
+            **({} if "prompts" in fields else {"prompt": "Hello"}),
             "endpoint": endpoint,
             **fields,
         }
@@ -31,8 +31,9 @@ def resolved(
     return Resolved(
         article="some-article",
         name="some-experiment",
+        experiment="some-experiment",
         spec=spec,
-        prompt="Hello",
+        prompts={n: str(p.text) for n, p in spec.prompts.items()} or {"prompt": "Hello"},
         model="some-model",
         engine="some-engine",
         server=ServerSettings.model_validate(server or {}),

