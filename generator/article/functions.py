@@ -16,12 +16,13 @@ from pydantic import ValidationError
 from generator.article.html import curl, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
 from generator.article.words import Words
+from generator.charts import svg
 from generator.claims import Judged
 from generator.declaration import Experiment, Resolved
 from generator.errors import SiteError
 from generator.evidence import Evidence
 from generator.experiments import kinds
-from generator.figures import Wording, svg
+from generator.figures import Wording
 from generator.matrix import SUFFIX, Matrix
 from generator.receipt import Receipt
 from generator.schema import Model

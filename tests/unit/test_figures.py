@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.figures import Bar, Bars, Wording, _ticks, specification, svg
+from generator.charts import _ticks, specification, svg
+from generator.figures import Bar, Bars, Wording
 
 BARS = Bars(
     (Bar("1", 884, marked=True), Bar("2", 12, marked=False), Bar("3", 1234567, marked=False)),

@@ -6,15 +6,17 @@ from functools import cache
 
 import pytest
 
-from generator import figures
+from generator import charts, figures
 from generator.article import functions
 
 
 @cache
-def _drawn(bars: figures.Bars, words: figures.Wording, name: str) -> str:
-    return figures.svg(bars, words, name=name)
+def _drawn(figure: figures.Figure, words: figures.Wording, name: str) -> str:
+    return charts.svg(figure, words, name=name)
 
 
 @pytest.fixture(autouse=True)
 def _draw_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(functions, "svg", lambda bars, words, *, name: _drawn(bars, words, name))
+    monkeypatch.setattr(
+        functions, "svg", lambda figure, words, *, name: _drawn(figure, words, name)
+    )

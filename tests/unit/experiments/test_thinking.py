@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from generator.experiments.thinking import KIND, Thinking
+from generator.figures import Bars
 from generator.plan import DrawnSeed
 from tests.factory import TokenLike, chat_response, make_boot
 from tests.unit.experiments.resolving import resolved
@@ -103,6 +104,7 @@ def test_a_character_split_over_tokens_is_counted_in_bytes() -> None:
 def test_runs_without_an_answer_are_marked_in_the_figure() -> None:
     result = _analysed(chat_response("hi", thinking="hm"), chat_response("", thinking="hmm"))
     bars = KIND.figures(result)["thinking-chars"]
+    assert isinstance(bars, Bars)
     assert [(bar.name, bar.value, bar.marked) for bar in bars.bars] == [
         ("1", 2, False),
         ("2", 3, True),

@@ -1,0 +1,1 @@
+"""Sweeps: their designs, the cells that were measured, and the verdict over them."""
