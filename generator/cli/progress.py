@@ -14,6 +14,41 @@ MIB = 1 << 20
 LINE_EVERY_S = 2.0
 
 
+class Pace:
+    """How fast bytes come in, and how long the rest will take.
+
+    Args:
+        total: How many bytes there will be; 0 means that it is not known.
+        already: How many were there before.
+        now: The time, in seconds.
+    """
+
+    def __init__(self, total: int, already: int, now: float) -> None:
+        self._total, self.count = total, already
+        self._began, self._from = now, already
+
+    def advance(self, count: int, now: float) -> None:
+        """Note *count* further bytes; if they are fewer than before, it began anew."""
+        self.count += count
+        if count < 0:
+            self._began, self._from = now, self.count
+
+    def told(self, now: float) -> str:
+        """Say how much there is, and the rate."""
+        of = f" of {self._total / MIB:.1f}" if self._total else ""
+        rate = self._rate(now)
+        return f"{self.count / MIB:.1f}{of} MiB" + (f", {rate / MIB:.1f} MiB/s" if rate else "")
+
+    def left(self, now: float) -> str:
+        """Say how long the rest will take, if that can be told."""
+        rate, rest = self._rate(now), self._total - self.count
+        return f", about {rest / rate:.0f} s left" if rate and rest > 0 else ""
+
+    def _rate(self, now: float) -> float:
+        seconds, come = now - self._began, self.count - self._from
+        return max(0.0, come / seconds) if seconds > 0 else 0.0
+
+
 class Reporter:
     """Hears of fetched bytes and of asks, and shows both.
 
@@ -26,7 +61,8 @@ class Reporter:
 
         self._asks, self._asked = asks, 0
         self._began: float | None = None
-        self._label, self._total, self._count, self._spoke = "", 0, 0, 0.0
+        self._label, self._spoke = "", 0.0
+        self._pace = Pace(0, 0, 0.0)
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -61,29 +97,32 @@ class Reporter:
 
     # what a fetch tells
 
-    def start(self, label: str, total_bytes: int) -> None:
+    def start(self, label: str, total_bytes: int, already: int = 0) -> None:
         """A file is being fetched or verified."""
-        self._label, self._total, self._count = label, total_bytes, 0
-        self._spoke = time.monotonic()
+        self._label, self._spoke = label, time.monotonic()
+        self._pace = Pace(total_bytes, already, self._spoke)
         self._bars.update(
             self._fetch,
             description=label,
             total=total_bytes or None,
-            completed=0,
+            completed=already,
             visible=True,
             state="",
         )
         if not show_progress():
-            note(f"{label}: {total_bytes / MIB:.1f} MiB" if total_bytes else label)
+            size = f": {total_bytes / MIB:.1f} MiB" if total_bytes else ""
+            rest = f", {already / MIB:.1f} MiB are there" if already else ""
+            note(f"{label}{size}{rest}")
 
     def advance(self, count: int) -> None:
         """Bytes came in."""
-        self._count += count
-        state = f"{self._count / MIB:.1f} MiB"
-        self._bars.update(self._fetch, completed=self._count, state=state)
-        if not show_progress() and time.monotonic() - self._spoke > LINE_EVERY_S:
-            self._spoke = time.monotonic()
-            note(f"{self._label}: {state} of {self._total / MIB:.1f} MiB")
+        now = time.monotonic()
+        self._pace.advance(count, now)
+        state = self._pace.told(now)
+        self._bars.update(self._fetch, completed=self._pace.count, state=state)
+        if not show_progress() and now - self._spoke > LINE_EVERY_S:
+            self._spoke = now
+            note(f"{self._label}: {state}{self._pace.left(now)}")
 
     def done(self) -> None:
         """The file is done with."""

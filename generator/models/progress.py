@@ -8,8 +8,14 @@ from typing import Protocol
 class Progress(Protocol):
     """Hears of one piece of work after another."""
 
-    def start(self, label: str, total_bytes: int) -> None:
-        """Begin a piece of work; a total of 0 means that its size is not known."""
+    def start(self, label: str, total_bytes: int, already: int = 0) -> None:
+        """Begin a piece of work.
+
+        Args:
+            label: What it is.
+            total_bytes: Its size; 0 means that it is not known.
+            already: How many of the bytes were there before, and took no time now.
+        """
 
     def advance(self, count: int) -> None:
         """Note *count* further bytes; negative where a fetch had to start anew."""
@@ -21,7 +27,7 @@ class Progress(Protocol):
 class NoProgress:
     """Hears and does nothing."""
 
-    def start(self, label: str, total_bytes: int) -> None:
+    def start(self, label: str, total_bytes: int, already: int = 0) -> None:
         """Begin nothing."""
 
     def advance(self, count: int) -> None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
 from generator.errors import FetchError
+from generator.models import disk
 from generator.models.digests import Digests
-from generator.models.progress import Progress
+from generator.models.progress import NoProgress, Progress
+from generator.models.scratch import scratch_folder
 
-_SPARE_BYTES = 64 << 20
+_FOLDERS = ("sha256", "engines", "named", "partial", "scratch", "locks")
 
 
 @dataclass(frozen=True)
@@ -40,19 +38,27 @@ class Store:
 
     Args:
         root: The folder; it is made where it is missing.
+        trusting: Whether digests that other processes computed of unchanged files are believed.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, trusting: bool = True) -> None:
         self.root = root
-        for name in ("sha256", "engines", "partial", "scratch", "locks"):
-            self._make(root / name)
-        self._digests = Digests(root / "digests.json", root / "locks" / "digests.lock")
+        _make(root)
+        for name in _FOLDERS:
+            with suppress(OSError):  # a store that may not be written to serves what it has
+                (root / name).mkdir(exist_ok=True)
+        lock = root / "locks" / "digests.lock"
+        self._digests = Digests(root / "digests.json", lock, trusting=trusting)
 
     @classmethod
     def of_user(cls) -> Store:
         """Open the user's store: the folder RECEIPTS_CACHE names, or the user's cache folder."""
         named = os.environ.get("RECEIPTS_CACHE")
         return cls(Path(named).expanduser() if named else user_cache_path("published-receipts"))
+
+    def distrusting(self) -> Store:
+        """Open the same store so that it reads every file anew, once."""
+        return Store(self.root, trusting=False)
 
     def path(self, sha256: str) -> Path | None:
         """Return where the file with that digest is kept, if it is; it is not verified here."""
@@ -67,22 +73,42 @@ class Store:
         """Return the folder of the unpacked wheel with that digest, there or not."""
         return self.root / "engines" / wheel_sha256
 
+    def named_root(self, key: str) -> Path:
+        """Return the folder of links that give the shards of a split model their names."""
+        return self.root / "named" / key
+
     def digest(self, path: Path) -> str:
         """Return the sha256 of any file, cached for as long as the file is unchanged."""
         return self._digests.of(path)
 
-    def verify(self, path: Path, expected: Expected) -> None:
-        """Compare a file with what it must be, the size first.
+    def note(self, path: Path, digest: str) -> None:
+        """Remember a file's digest that is known from elsewhere."""
+        self._digests.note(path, digest)
+
+    def verify(self, path: Path, expected: Expected, progress: Progress | None = None) -> None:
+        """Compare a file with what it must be.
+
+        Args:
+            path: The file.
+            expected: What it must be.
+            progress: Hears of the bytes, where the file has to be read.
 
         Raises:
             FetchError: Naming the expected and the found size and digest.
         """
         size = path.stat().st_size
-        digest = self.digest(path)
+        digest = self._digests.known(path)
+        if digest is None:
+            hearing = progress or NoProgress()
+            hearing.start(f"{expected.label}: verifying", size)
+            try:
+                digest = self._digests.of(path, hearing.advance)
+            finally:
+                hearing.done()
         if (size, digest) != (expected.bytes, expected.sha256):
             raise mismatch(expected, size, digest, path)
 
-    def verified(self, expected: Expected) -> Path:
+    def verified(self, expected: Expected, progress: Progress | None = None) -> Path:
         """Return the kept file once it is verified.
 
         Raises:
@@ -91,47 +117,41 @@ class Store:
         place = self.path(expected.sha256)
         if place is None:
             raise FetchError(f"{expected.label} is not in the store.", "Run `receipts fetch`.")
-        self.verify(place, expected)
+        self.verify(place, expected, progress)
         return place
 
-    def add(self, made: Path, expected: Expected) -> Path:
-        """Move a file made below the store's own folder to its place, once it is verified.
+    def add(self, made: Path, expected: Expected, digest: str) -> Path:
+        """Move a file made below the store's own folder to its place, if it is as expected.
+
+        Args:
+            made: The file.
+            expected: What it must be.
+            digest: Its sha256, computed while it was written.
 
         Raises:
             FetchError: It is not what was expected; it is removed.
+            OSError: It cannot be moved to its place.
         """
         size = made.stat().st_size
-        with made.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
         if (size, digest) != (expected.bytes, expected.sha256):
             made.unlink()
             raise mismatch(expected, size, digest, None)
         place = self._place(expected.sha256)
-        self._make(place.parent)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with made.open("rb") as file:
+            os.fsync(file.fileno())
         made.chmod(0o444)
         made.replace(place)
         self._digests.note(place, digest)
         return place
 
-    @contextmanager
-    def scratch(self, key: str, label: str, progress: Progress) -> Iterator[Path]:
-        """Give an empty folder to one process at a time for each *key*, removed afterwards."""
-        lock = FileLock(self.root / "locks" / f"{key}.lock")
-        try:
-            lock.acquire(timeout=1)
-        except Timeout:
-            progress.start(f"{label}: waiting for another process that fetches it", 0)
-            lock.acquire()
-            progress.done()
-        folder = self.root / "scratch" / key
-        try:
-            # What a killed process left behind lies under the same key.
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            lock.release()
+    def scratch(self, key: str, label: str, progress: Progress) -> AbstractContextManager[Path]:
+        """Give an empty folder to one process at a time for each *key*, removed afterwards.
+
+        Raises:
+            FetchError: The store may not be written to.
+        """
+        return scratch_folder(self.root, key, label, progress)
 
     def ensure_space(self, needed: int, label: str) -> None:
         """Refuse to begin what cannot be finished.
@@ -139,24 +159,10 @@ class Store:
         Raises:
             FetchError: The disk has less than *needed* bytes and a little over.
         """
-        free = shutil.disk_usage(self.root).free
-        if free < needed + _SPARE_BYTES:
-            raise FetchError(
-                f"{label} needs {needed} bytes on disk, and only {free} are free at {self.root}.",
-                "Free some space, or set RECEIPTS_CACHE to a folder on a larger disk.",
-            )
+        disk.ensure_space(self.root, needed, label)
 
     def _place(self, sha256: str) -> Path:
         return self.root / "sha256" / sha256[:2] / sha256
-
-    def _make(self, folder: Path) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FetchError(
-                f"The store's folder {folder} cannot be made: {error.strerror}.",
-                "Set RECEIPTS_CACHE to a folder that you may write to.",
-            ) from error
 
 
 def mismatch(expected: Expected, size: int, digest: str, path: Path | None) -> FetchError:
@@ -173,9 +179,11 @@ def mismatch(expected: Expected, size: int, digest: str, path: Path | None) -> F
     )
 
 
-def disk_error(label: str, error: OSError) -> FetchError:
-    """Tell of a file that could not be written, such as on a full disk."""
-    return FetchError(
-        f"{label} could not be stored: {error.strerror or error}.",
-        "Free some space, or set RECEIPTS_CACHE to another folder.",
-    )
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FetchError(
+            f"The store's folder {folder} cannot be made: {error.strerror}.",
+            "Set RECEIPTS_CACHE to a folder that you may write to.",
+        ) from error

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 
 from generator.errors import FetchError
+from generator.models.disk import disk_error
+from generator.models.hub import Address, address_of
+from generator.models.part import Part
 from generator.models.progress import Progress
-from generator.models.responses import SourceError, begins_at, refuse_page
-from generator.models.store import Expected, Store, disk_error
+from generator.models.responses import MEND, MIRROR, SourceError, begins_at, check_body
+from generator.models.store import Expected, Store
 
-_HUB = "https://huggingface.co"
+_NO_ADDRESS = "redirected to an address that cannot be fetched"
 _MOST_ATTEMPTS = 5
 _MOST_REDIRECTS = 10
 _TIMEOUT = httpx.Timeout(60, connect=20)
@@ -36,23 +38,25 @@ def fetch_url(urls: Sequence[str], expected: Expected, store: Store, progress: P
     Raises:
         FetchError: No address gave it; each one's failure is told.
     """
-    part = store.partial(expected.sha256)
-    kept = part.stat().st_size if part.exists() else 0
-    store.ensure_space(expected.bytes - kept, expected.label)
+    part = Part(store.partial(expected.sha256))
+    store.ensure_space(expected.bytes - part.size, expected.label)
+    addresses = [address_of(url) for url in urls]
     failures: list[FetchError] = []
-    progress.start(expected.label, expected.bytes)
-    try:
-        with _client() as client:
-            for url in urls:
-                download = _Download(client, _address(url), part, expected, progress)
+    with _client() as client:
+        try:
+            part.read_kept(expected.label, progress)
+            progress.start(expected.label, expected.bytes, part.size)
+            for address in addresses:
                 try:
-                    return download.verified(store)
+                    return _Download(client, address, part, expected, progress).verified(store)
                 except FetchError as failure:
                     failures.append(failure)
-    except OSError as error:
-        raise disk_error(expected.label, error) from error
-    finally:
-        progress.done()
+        except OSError as error:
+            with suppress(OSError):
+                part.discard()
+            raise disk_error(expected.label, error) from error
+        finally:
+            progress.done()
     if len(failures) == 1:
         raise failures[0]
     raise FetchError(
@@ -66,134 +70,121 @@ class _Download:
     """One file from one address, over as many attempts as make headway."""
 
     def __init__(
-        self, client: httpx.Client, url: str, part: Path, expected: Expected, progress: Progress
+        self,
+        client: httpx.Client,
+        address: Address,
+        part: Part,
+        expected: Expected,
+        progress: Progress,
     ) -> None:
         self._client = client
-        self._url = url
+        self._address = address
         self._part = part
-        self._note = part.with_suffix(".json")
         self._expected = expected
         self._progress = progress
-        self._told = 0
+        self._told = part.size
 
     def verified(self, store: Store) -> Path:
         """Download, verify and keep the file, or raise a FetchError."""
-        resumed = self._size() > 0
+        resumed = self._part.size > 0
         try:
-            return store.add(self._whole(), self._expected)
+            self._whole()
+            place = store.add(self._part.path, self._expected, self._part.digest)
         except SourceError as failure:
-            label = self._expected.label
-            raise FetchError(f"{label}: {failure.what}", failure.remedy) from failure
-        except FetchError:
-            # What was kept from before may have been of another file.
-            if resumed:
+            raise FetchError(
+                f"{self._expected.label}: {self._address.name} {failure.how}.", failure.remedy
+            ) from failure
+        except FetchError as failure:
+            self._part.discard()
+            self._tell(0)
+            if resumed:  # what was kept from before may have been of another file
                 return self.verified(store)
-            raise
+            details = [*failure.details, f"from     {self._address.name}"]
+            raise FetchError(failure.what, failure.remedy, details) from failure
+        self._part.forget()
+        return place
 
-    def _whole(self) -> Path:
+    def _whole(self) -> None:
         for _ in range(_MOST_ATTEMPTS):
-            before = self._size()
+            before = self._part.size
             if before >= self._expected.bytes:
                 break
             try:
                 self._attempt(before)
             except (httpx.TransportError, httpx.StreamError) as error:
-                if self._size() <= before:
-                    raise self._cut(error) from error
-        if self._size() < self._expected.bytes:
-            raise self._cut(None)
-        self._note.unlink(missing_ok=True)
-        return self._part
+                if self._part.size <= before:
+                    raise self._failure(error) from error
+        if self._part.size < self._expected.bytes:
+            raise self._failure(None)
 
     def _attempt(self, start: int) -> None:
+        etag = self._part.etag(self._address.name) if start else ""
         try:
-            with self._client.stream("GET", self._url, headers=self._headers(start)) as response:
-                offset = begins_at(response, start, self._expected.bytes)
+            with self._client.stream(
+                "GET", self._address.url, headers=self._headers(start, etag)
+            ) as response:
+                offset = begins_at(response, self._address, start, etag)
                 if offset is None:
-                    self._discard()
+                    self._part.discard()
+                    self._tell(0)
                     return
                 self._keep(response, offset)
         except httpx.TooManyRedirects as error:
-            raise SourceError(
-                self._url,
-                f"redirected more than {_MOST_REDIRECTS} times",
-                "Mend the address in receipts/pins/models.yaml.",
-            ) from error
-        except SourceError:
-            self._discard()
-            raise
+            raise SourceError(f"redirected more than {_MOST_REDIRECTS} times", MEND) from error
 
     def _keep(self, response: httpx.Response, offset: int) -> None:
+        blocks = response.iter_raw()
+        first = next(blocks, b"")
+        check_body(response, first, offset, self._expected.bytes)
         self._tell(offset)
-        note = {"url": self._url, "etag": response.headers.get("etag", "")}
-        self._note.write_text(json.dumps(note))
-        with self._part.open("r+b" if offset else "wb") as out:
-            out.truncate(offset)
-            out.seek(offset)
-            for block in response.iter_bytes():
-                if not out.tell():
-                    refuse_page(response, block)
-                out.write(block)
-                self._tell(out.tell())
-                if out.tell() > self._expected.bytes:
-                    raise SourceError.wrong_length(response, self._expected.bytes, out.tell())
+        self._part.note(self._address.name, response.headers.get("etag", ""))
+        self._part.write(offset, chain([first], blocks), self._came)
 
-    def _headers(self, start: int) -> dict[str, str]:
+    def _came(self, size: int) -> None:
+        if size > self._expected.bytes:
+            self._part.discard()
+            raise SourceError.wrong_length(self._expected.bytes, f"{size} or more")
+        self._tell(size)
+
+    def _headers(self, start: int, etag: str) -> dict[str, str]:
         headers = {"Accept-Encoding": "identity"}
-        token = os.environ.get("HF_TOKEN")
-        if token and _origin(self._url) == _origin(_hub()):
-            headers["Authorization"] = f"Bearer {token}"
+        if self._address.token:
+            headers["Authorization"] = f"Bearer {self._address.token}"
         if start:
             headers["Range"] = f"bytes={start}-"
-            etag = self._etag()
-            if etag:
-                headers["If-Range"] = etag
+        if start and etag and not etag.startswith("W/"):
+            headers["If-Range"] = etag
         return headers
-
-    def _etag(self) -> str:
-        try:
-            note = json.loads(self._note.read_text())
-        except (OSError, ValueError):
-            return ""
-        etag = str(note.get("etag", "")) if note.get("url") == self._url else ""
-        return "" if etag.startswith("W/") else etag
-
-    def _size(self) -> int:
-        return self._part.stat().st_size if self._part.exists() else 0
 
     def _tell(self, size: int) -> None:
         self._progress.advance(size - self._told)
         self._told = size
 
-    def _discard(self) -> None:
-        self._part.unlink(missing_ok=True)
-        self._note.unlink(missing_ok=True)
-
-    def _cut(self, error: Exception | None) -> SourceError:
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
-            how = f"could not be reached: {error}"
-        else:
-            how = f"was cut off after {self._size()} of {self._expected.bytes} bytes"
-        return SourceError(
-            self._url, how, "Check the network and try again: what has come is kept and resumed."
-        )
+    def _failure(self, error: Exception | None) -> SourceError:
+        came = f"{self._part.size:,} of {self._expected.bytes:,} bytes"
+        kept = "Check the network and try again: what has come is kept and resumed."
+        match error:
+            case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():
+                return SourceError(f"could not be reached: {error}", kept)
+            case httpx.UnsupportedProtocol() | httpx.LocalProtocolError():
+                return SourceError(_NO_ADDRESS, MEND)
+            case httpx.TimeoutException():
+                return SourceError(f"fell silent after {came}", kept)
+            case httpx.RemoteProtocolError() if "location" in str(error):
+                return SourceError(_NO_ADDRESS, MEND)
+            case httpx.RemoteProtocolError() if not self._part.size:
+                return SourceError("closed the line, or is no web server", MIRROR)
+        return SourceError(f"was cut off after {came}", kept)
 
 
 def _client() -> httpx.Client:
     direct = {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")}
-    return httpx.Client(
-        follow_redirects=True, max_redirects=_MOST_REDIRECTS, timeout=_TIMEOUT, mounts=direct
-    )
-
-
-def _hub() -> str:
-    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or _HUB
-
-
-def _address(url: str) -> str:
-    return _hub() + url.removeprefix(_HUB) if url.startswith(f"{_HUB}/") else url
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc
+    try:
+        return httpx.Client(
+            follow_redirects=True, max_redirects=_MOST_REDIRECTS, timeout=_TIMEOUT, mounts=direct
+        )
+    except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+        raise FetchError(
+            "The environment's settings of the network cannot be used.",
+            "Mend HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE, whichever are set.",
+        ) from error

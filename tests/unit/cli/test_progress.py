@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generator.cli.progress import Reporter
+from generator.cli.progress import Pace, Reporter
 from generator.plan import Boot, Plan
 from generator.settings import ServerSettings
 from tests.factory import completion_response, make_ask
@@ -33,5 +33,38 @@ def test_fetches_are_announced_with_their_size(capsys: pytest.CaptureFixture[str
         reporter.start("a-model", 3 << 20)
         reporter.advance(1 << 20)
         reporter.done()
+        reporter.start("another", 3 << 20, 2 << 20)
         reporter.start("something of unknown size", 0)
-    assert capsys.readouterr().err == "a-model: 3.0 MiB\nsomething of unknown size\n"
+    assert capsys.readouterr().err.splitlines() == [
+        "a-model: 3.0 MiB",
+        "another: 3.0 MiB, 2.0 MiB are there",
+        "something of unknown size",
+    ]
+
+
+def test_long_fetches_tell_rate_and_time_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([100.0, 101.0, 104.0, 105.0])
+    with Reporter() as reporter:
+        monkeypatch.setattr("time.monotonic", lambda: next(clock))
+        reporter.start("a-model", 50 << 20, 20 << 20)
+        reporter.advance(2 << 20)
+        reporter.advance(6 << 20)
+        reporter.advance(1 << 20)
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "a-model: 28.0 of 50.0 MiB, 2.0 MiB/s, about 11 s left"
+    ]
+
+
+def test_pace_of_what_begins_anew_counts_from_there() -> None:
+    pace = Pace(30 << 20, 20 << 20, now=0)
+    pace.advance(-20 << 20, now=10)
+    assert (pace.told(10), pace.left(10)) == ("0.0 of 30.0 MiB", "")
+    pace.advance(10 << 20, now=15)
+    assert pace.told(15) + pace.left(15) == "10.0 of 30.0 MiB, 2.0 MiB/s, about 10 s left"
+    pace.advance(20 << 20, now=25)
+    assert pace.told(25) + pace.left(25) == "30.0 of 30.0 MiB, 2.0 MiB/s"
+    unknown = Pace(0, 0, now=0)
+    unknown.advance(4 << 20, now=2)
+    assert unknown.told(2) + unknown.left(2) == "4.0 MiB, 2.0 MiB/s"

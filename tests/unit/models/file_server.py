@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -22,6 +22,9 @@ class Served:
         status: The status to answer with.
         content_type: The type to declare.
         ranges: Whether Range is heeded.
+        conditions: Whether If-Range is heeded.
+        headers: Further headers of every answer.
+        gate: Waited for in the middle of a body.
         range_total: The total to declare in Content-Range in place of the true one.
         location: Where to redirect to.
         seen: Each request's headers, in lower case.
@@ -34,6 +37,9 @@ class Served:
     status: int = 200
     content_type: str = "application/octet-stream"
     ranges: bool = True
+    conditions: bool = True
+    headers: dict[str, str] = field(default_factory=dict)
+    gate: threading.Event | None = None
     range_total: int | None = None
     location: str = ""
     pages: dict[str, bytes] = field(default_factory=dict)
@@ -86,7 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _start(self) -> int:
         match = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         condition = self.headers.get("If-Range", self.what.etag)
-        heeded = self.what.ranges and condition == self.what.etag
+        fresh = condition == self.what.etag or not self.what.conditions
+        heeded = self.what.ranges and fresh
         return int(match[1]) if match and heeded else 0
 
     def _answer(
@@ -95,14 +102,19 @@ class _Handler(BaseHTTPRequestHandler):
         what = self.what
         declared = len(body) if what.declared is None else what.declared
         self.send_response(status)
-        headers = {"Content-Type": content_type, "ETag": what.etag} | (extra or {})
+        headers = {"Content-Type": content_type, "ETag": what.etag} | (extra or {}) | what.headers
         if declared >= 0:
             headers["Content-Length"] = str(declared)
         for name, value in headers.items():
             if value:
                 self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body[: what.cut_after.pop(0)] if what.cut_after else body)
+        sent = body[: what.cut_after.pop(0)] if what.cut_after else body
+        with suppress(ConnectionError):  # the other end may be killed, or have seen enough
+            self.wfile.write(sent[: len(sent) // 2])
+            if what.gate is not None:
+                what.gate.wait()
+            self.wfile.write(sent[len(sent) // 2 :])
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base's name)
         """Say nothing."""

@@ -12,9 +12,10 @@ class Heard:
         self.total = 0
         self.ended = 0
 
-    def start(self, label: str, total_bytes: int) -> None:
+    def start(self, label: str, total_bytes: int, already: int = 0) -> None:
         self.labels.append(label)
         self.total += total_bytes
+        self.bytes += already
 
     def advance(self, count: int) -> None:
         self.bytes += count

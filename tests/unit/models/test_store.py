@@ -39,7 +39,7 @@ def own_file(path: str, body: bytes = BODY) -> ModelPin:
 def test_added_file_is_kept_read_only_under_its_digest(store: Store) -> None:
     made = store.root / "scratch" / "made"
     made.write_bytes(BODY)
-    place = store.add(made, EXPECTED)
+    place = store.add(made, EXPECTED, digest(BODY))
     assert place == store.path(EXPECTED.sha256) == store.verified(EXPECTED)
     assert place.relative_to(store.root).as_posix() == f"sha256/{digest(BODY)[:2]}/{digest(BODY)}"
     assert place.stat().st_mode & 0o222 == 0
@@ -50,7 +50,7 @@ def test_other_file_is_not_added(store: Store) -> None:
     made = store.root / "scratch" / "made"
     made.write_bytes(b"other")
     with pytest.raises(FetchError, match=f"expected 14 bytes, sha256 {EXPECTED.sha256}"):
-        store.add(made, EXPECTED)
+        store.add(made, EXPECTED, digest(b"other"))
     assert not made.exists()
     assert store.path(EXPECTED.sha256) is None
     with pytest.raises(FetchError, match="not in the store"):
