@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from generator.declaration import Override
 from generator.errors import AuditError, InputError, ReceiptsError
 from generator.evidence import articles, declare, gather, read_evidence, read_receipts
 from generator.receipt import Receipt, receipt_path, render, write_atomically
@@ -87,3 +88,62 @@ def test_an_article_cannot_take_the_lists_address(tmp_path: Path) -> None:
     (tmp_path / "receipts/index.yaml").write_text("title: x\n")
     with pytest.raises(InputError, match=r"receipts/index.yaml:1:1: .*`index`.*rename the file"):
         articles(tmp_path)
+
+
+# --- variants: several engines and models
+
+
+@pytest.fixture
+def several(root: Path) -> Path:
+    path = root / "receipts" / "right.yaml"
+    text = path.read_text().replace("engine: some-engine", "engine: [some-engine, other.engine-2]")
+    text = text.replace("model: some-model", "model: [some-model, tiny]")
+    assert "other.engine-2" in text
+    assert "[some-model, tiny]" in text
+    path.write_text(text)
+    return root
+
+
+def test_every_pair_of_pins_is_a_variant_and_the_first_has_the_plain_name(several: Path) -> None:
+    declaration = declare(several, "right")
+    assert declaration.firsts == ["runs"]
+    named = {n: (e.model, e.engine) for n, e in declaration.experiments.items()}
+    assert named == {
+        "runs": ("some-model", "some-engine"),
+        "runs@other.engine-2": ("some-model", "other.engine-2"),
+        "runs@tiny": ("tiny", "some-engine"),
+        "runs@tiny@other.engine-2": ("tiny", "other.engine-2"),
+    }
+    assert declaration.variants("runs") == list(named)
+
+
+def test_a_pin_asked_for_takes_the_first_one_s_place_unless_it_is_declared(several: Path) -> None:
+    replaced = declare(several, "right", Override(engine="third"))
+    assert [e.engine for e in replaced.experiments.values()] == ["third", "other.engine-2"] * 2
+    declared = declare(several, "right", Override(engine="other.engine-2"))
+    assert list(declared.experiments) == list(declare(several, "right").experiments)
+
+
+def test_a_claim_may_look_at_a_variant_and_at_the_matrix(several: Path) -> None:
+    path = several / "receipts" / "right.yaml"
+    text = path.read_text()
+    path.write_text(
+        text.replace("when: runs.distinct > 1", "when: runs_matrix.differ + runs_tiny.distinct > 0")
+    )
+    receipts = {
+        name: _receipt("a", "b").model_copy(update={"experiment": name})
+        for name in ("runs", "runs@tiny")
+    }
+    evidence = gather(declare(several, "right"), receipts)
+    assert list(evidence.matrices) == ["runs"]
+    assert evidence.claims["several"].outcome == "holds"
+    alone = gather(declare(several, "right"), {"runs": receipts["runs"]})
+    assert alone.matrices == {}
+    assert alone.claims["several"].outcome == "unmeasured"
+
+
+def test_a_misspelt_field_of_a_matrix_is_named(several: Path) -> None:
+    path = several / "receipts" / "right.yaml"
+    path.write_text(path.read_text().replace("runs.distinct > 1", "runs_matrix.difer > 0"))
+    with pytest.raises(InputError, match=r"difer.*did you mean `differ`"):
+        declare(several, "right")
