@@ -1,15 +1,23 @@
-"""The journal of a run: every event on disk before the next, so that a killed run can go on."""
+"""The journal of a run: every event is written before the next, so that a killed run can go on.
+
+An event is with the kernel before the next begins, which outlives this process however it ends; the
+beginning and the end of each boot are on the disk itself, which outlives the machine.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from generator.canonical import canonical
+from generator.errors import RunError
 from generator.receipt import AskRecord, BootRecord, LifeRecord
 
 
@@ -36,6 +44,9 @@ class Journal:
         path: The file; it is created, or begun anew if it belongs to another plan or is damaged.
         key: What makes two runs the same run: plan, declaration, pins.
         started: UTC time of this run, used unless an earlier part of the run is on disk.
+
+    Raises:
+        RunError: It cannot be written, here or at any later event.
     """
 
     def __init__(self, path: Path, key: Mapping[str, Any], started: str) -> None:
@@ -44,14 +55,15 @@ class Journal:
         self.seeds: dict[tuple[str, str], int] = {}
         self.started = started
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = whole_events(path)
         header = {"event": "run", "key": json.loads(canonical(key)), "started": started}
-        if lines and lines[0].get("key") == header["key"] and self._resumed(lines):
-            self._file = path.open("ab")
-        else:
-            self._file = path.open("wb")
-            self._append(header)
+        with _writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = whole_events(path)
+            goes_on = bool(lines) and lines[0].get("key") == header["key"] and self._resumed(lines)
+            # Without a buffer: what a full disk refused is not tried again when we close.
+            self._file = path.open("ab" if goes_on else "wb", buffering=0)
+        if not goes_on:
+            self._append(header, durable=True)
 
     def _resumed(self, lines: Sequence[Mapping[str, Any]]) -> bool:
         """Replay what is on disk; whether all of it could be read."""
@@ -79,12 +91,12 @@ class Journal:
         """Close the file; what was noted stays."""
         self._file.close()
 
-    def _append(self, event: Mapping[str, Any]) -> None:
-        self._file.write(canonical(event) + b"\n")
-        self._file.flush()
+    def _append(self, event: Mapping[str, Any], *, durable: bool) -> None:
+        with _writing(self._path):
+            _write(self._file, event, durable=durable)
 
-    def _note(self, event: Mapping[str, Any]) -> None:
-        self._append(event)
+    def _note(self, event: Mapping[str, Any], *, durable: bool = False) -> None:
+        self._append(event, durable=durable)
         self._replay(event)
 
     def life(self, record: BootRecord, *, goes_on: bool) -> None:
@@ -94,7 +106,8 @@ class Journal:
             record: The boot, with one life and no asks.
             goes_on: Whether it continues an earlier life; otherwise that life is put aside.
         """
-        self._note({"event": "life", "record": record.model_dump(mode="json"), "goes_on": goes_on})
+        event = {"event": "life", "record": record.model_dump(mode="json"), "goes_on": goes_on}
+        self._note(event, durable=True)
 
     def drawn(self, boot: str, ask: str, seed: int) -> None:
         """Note a seed before it is sent, so that killing a run cannot draw another one."""
@@ -112,7 +125,8 @@ class Journal:
                 "boot": boot,
                 "load_after": load_after,
                 "peak_memory_bytes": peak_memory_bytes,
-            }
+            },
+            durable=True,
         )
 
     def _replay(self, event: Mapping[str, Any]) -> None:
@@ -147,6 +161,39 @@ class Journal:
         """Delete the journal once its receipt is written."""
         self._file.close()
         self._path.unlink(missing_ok=True)
+
+
+def append(path: Path, event: Mapping[str, Any]) -> None:
+    """Append one event to a file, which is made where it is missing, and see it on the disk.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole_events(path)  # a line that was cut off would spoil this one
+        with path.open("ab", buffering=0) as file:
+            _write(file, event, durable=True)
+
+
+def _write(file: FileIO, event: Mapping[str, Any], *, durable: bool) -> None:
+    line = canonical(event) + b"\n"
+    while line:
+        line = line[file.write(line) :]
+    if durable:
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"{path} cannot be written: {error.strerror or error}.",
+            "Make room there, or get the right to write; what was answered is kept, and the same"
+            " command goes on from there.",
+        ) from error
 
 
 def whole_events(path: Path) -> list[dict[str, Any]]:

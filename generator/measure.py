@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from generator import __version__, host
 from generator.declaration import Declaration, Experiment, Resolved
 from generator.engines.base import Engine, RunningServer
 from generator.engines.obtain import obtain
-from generator.errors import Fault, InputError, RunError
+from generator.errors import Fault, InputError
 from generator.experiments import kinds
+from generator.host import Host
 from generator.journal import Journal
+from generator.ledger import Ledger
+from generator.limits import Limits
+from generator.lock import WORK
 from generator.models.metadata import read_metadata
 from generator.models.progress import Progress
 from generator.models.sources import fetch_model
 from generator.models.store import Store
 from generator.pins import Pins
-from generator.plan import Boot, Plan
+from generator.plan import Ask, Boot, Plan
 from generator.receipt import (
     DeclarationRecord,
     EngineRecord,
@@ -33,13 +34,13 @@ from generator.receipt import (
     GeneratorRecord,
     ModelRecord,
     Receipt,
+    read,
     receipt_path,
     render,
     write_atomically,
 )
 from generator.run import Watcher, run_plan, utc_now
 
-WORK = ".work"
 # what a measurement writes; git must not take it for a change of the program
 MEASURED = (":!receipts/*/*.json", ":!receipts/*/SHA256SUMS", ":!site/*/articles/*.md")
 TEMPLATES = Path("receipts", "chat-templates")
@@ -59,6 +60,8 @@ class Bench:
     pins: Pins
     store: Store
     progress: Progress
+    limits: Limits = field(default_factory=Limits)
+    host: Host = field(default_factory=host.probe)
     engines: dict[str, tuple[Engine, EngineRecord]] = field(default_factory=dict)
     models: dict[str, tuple[Path, ModelRecord]] = field(default_factory=dict)
     templates: dict[str, tuple[Path, FileRecord]] = field(default_factory=dict)
@@ -85,6 +88,11 @@ class Bench:
             self.templates[template][0] if template else None,
         )
 
+    def ask_limit(self, boot: Boot, ask: Ask) -> float:
+        """Return how long *ask* may take, in seconds."""
+        model_bytes = self.models[boot.model][1].bytes
+        return self.limits.of_ask(boot, ask, model_bytes, self.host)
+
     def _engine(self, name: str) -> tuple[Engine, EngineRecord]:
         pin = self.pins.engine(name)
         obtained = obtain(pin, self.store, self.progress, self.root)
@@ -100,7 +108,8 @@ class Bench:
                 for file in obtained.files
             ],
         )
-        return obtained.engine, record
+        limit_s = self.limits.start_s
+        return obtained.engine if limit_s is None else obtained.engine.within(limit_s), record
 
     def _model(self, name: str) -> tuple[Path, ModelRecord]:
         pin = self.pins.model(name)
@@ -141,56 +150,50 @@ def file_record(path: Path) -> FileRecord:
     return FileRecord(name=path.name, bytes=path.stat().st_size, sha256=digest)
 
 
-@contextmanager
-def locked(root: Path, article: str) -> Iterator[None]:
-    """Hold an article's lock, so that two runs of it cannot mix.
-
-    Raises:
-        RunError: Somebody else holds it; the message names the process.
-    """
-    folder = root / WORK
-    folder.mkdir(parents=True, exist_ok=True)
-    holder = folder / f"{article}.holder"
-    lock = FileLock(folder / f"{article}.lock", timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        name = "an unknown process"
-        with suppress(FileNotFoundError):
-            name = holder.read_text(encoding="utf-8") or name
-        raise RunError(
-            f"{article} is being measured already ({name}).",
-            "Wait until that run ends, or stop it; what it has measured is kept.",
-        ) from error
-    try:
-        holder.write_text(f"process {os.getpid()}, since {utc_now()}", encoding="utf-8")
-        yield
-    finally:
-        holder.unlink(missing_ok=True)
-        lock.release()
-
-
 def measure(
-    bench: Bench, declaration: Declaration, resolved: Resolved[Experiment], watcher: Watcher
+    bench: Bench,
+    declaration: Declaration,
+    resolved: Resolved[Experiment],
+    watcher: Watcher,
+    ledger: Ledger,
 ) -> Receipt:
     """Measure one experiment and write its receipt.
 
     An interrupted run leaves a journal below `.work/`, and the finished receipt of an earlier run
-    untouched; the next run goes on from the journal.
+    untouched; the next run goes on from the journal, and skips what the ledger knows as finished.
 
     Raises:
         EngineError: A server did not start.
         FetchError: An engine or model is not what was pinned.
+        RunError: The journal cannot be written.
     """
     plan = plan_experiment(resolved)
     bench.prepare(plan)
+    key = _key(bench, plan, resolved)
     path = bench.root / WORK / resolved.article / f"{resolved.name}.jsonl"
-    with Journal(path, _key(bench, plan, resolved), utc_now()) as journal:
-        run_plan(plan, bench.launch, journal, watcher)
+    target = receipt_path(bench.root, resolved.article, resolved.name)
+    known = ledger.finished(resolved.name, key)
+    if known is not None and target.is_file() and file_record(target).sha256 == known:
+        path.unlink(missing_ok=True)
+        return _told_again(plan, read(target, name=target.name), watcher)
+    with Journal(path, key, utc_now()) as journal:
+        run_plan(plan, bench.launch, journal, watcher, bench.ask_limit)
         receipt = _receipt(bench, declaration, resolved, plan, journal)
-        target = receipt_path(bench.root, resolved.article, resolved.name)
         write_atomically(target, render(receipt))
+        ledger.note(resolved.name, key, file_record(target).sha256)
         journal.remove()
+    return receipt
+
+
+def open_ledger(root: Path, article: str) -> Ledger:
+    """Return the ledger of an article's runs."""
+    return Ledger(root / WORK / article / "ledger.jsonl")
+
+
+def _told_again(plan: Plan, receipt: Receipt, watcher: Watcher) -> Receipt:
+    boots = {boot.name: boot for boot in plan.boots}
+    for boot, ask in receipt.asks():
+        watcher.asked(plan, boots[boot.name], ask, resumed=True)
     return receipt
 
 
@@ -210,7 +213,7 @@ def _key(bench: Bench, plan: Plan, resolved: Resolved[Experiment]) -> Mapping[st
         },
         "chat_templates": {name: record.sha256 for name, (_, record) in _templates(bench, plan)},
         "generator": __version__,
-        "host": host.probe().model_dump(mode="json"),
+        "host": bench.host.model_dump(mode="json"),
     }
 
 

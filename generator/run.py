@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from generator.client import Client
 from generator.engines.base import RunningServer
 from generator.engines.effective import scrub_props
 from generator.engines.table import command_line
+from generator.errors import EngineError
 from generator.journal import Journal
 from generator.outcome import Answered, Failed
 from generator.plan import Ask, Boot, DrawnSeed, EngineSeed, FixedSeed, Plan
@@ -24,7 +25,7 @@ from generator.receipt import Failed as FailedRecord
 from generator.settings import RANDOM_SEEDS
 
 Launch = Callable[[Boot], AbstractContextManager[RunningServer]]
-ASK_TIMEOUT_S = 900.0
+AskLimit = Callable[[Boot, Ask], float]
 
 
 class Watcher(Protocol):
@@ -43,12 +44,7 @@ def utc_now() -> str:
 
 
 def run_plan(
-    plan: Plan,
-    launch: Launch,
-    journal: Journal,
-    watcher: Watcher,
-    *,
-    ask_timeout_s: float = ASK_TIMEOUT_S,
+    plan: Plan, launch: Launch, journal: Journal, watcher: Watcher, ask_limit: AskLimit
 ) -> None:
     """Run every boot that the journal does not know as ended.
 
@@ -57,7 +53,7 @@ def run_plan(
         launch: Starts a server for a boot.
         journal: Where outcomes are kept; afterwards it holds every boot.
         watcher: Told of each step.
-        ask_timeout_s: How long one ask may take, in seconds.
+        ask_limit: Tells how long an ask may take, in seconds.
 
     Raises:
         EngineError: A server did not start. What was answered stays in the journal.
@@ -68,18 +64,18 @@ def run_plan(
             for record in state.asks.values():
                 watcher.asked(plan, boot, record, resumed=True)
         if state is None or not state.ended:
-            _Life(plan, boot, journal, watcher, ask_timeout_s).live(launch)
+            _Life(plan, boot, journal, watcher, ask_limit).live(launch)
 
 
 class _Life:
     """One life of one boot's server."""
 
     def __init__(
-        self, plan: Plan, boot: Boot, journal: Journal, watcher: Watcher, ask_timeout_s: float
+        self, plan: Plan, boot: Boot, journal: Journal, watcher: Watcher, ask_limit: AskLimit
     ) -> None:
         self.plan, self.boot = plan, boot
         self.journal, self.watcher = journal, watcher
-        self.ask_timeout_s = ask_timeout_s
+        self.ask_limit = ask_limit
 
     def live(self, launch: Launch) -> None:
         """Start the server, ask what is still open, and end the boot."""
@@ -89,7 +85,9 @@ class _Life:
         self.watcher.booting(self.plan, self.boot)
         boot, untold = self._derived()
         load_before, started = host.load(), utc_now()
-        with launch(boot) as server, Client(server) as client:
+        with ExitStack() as held:
+            server = self._launched(held, launch, boot)
+            client = held.enter_context(Client(server))
             life = LifeRecord(
                 started=started,
                 ready_s=round(server.ready_s, 6),
@@ -103,6 +101,16 @@ class _Life:
                 if asks:
                     self._ask(asks, client, server, untold)
             self.journal.ended(boot.name, host.load(), server.peak_memory_bytes())
+
+    def _launched(self, held: ExitStack, launch: Launch, boot: Boot) -> RunningServer:
+        try:
+            return held.enter_context(launch(boot))
+        except EngineError as error:
+            raise EngineError(
+                f"{self.plan.experiment}, boot {boot.name}: {error.what}",
+                f"{error.remedy} What was answered is kept: the same command goes on from there.",
+                error.details,
+            ) from error
 
     def _derived(self) -> tuple[Boot, str | None]:
         """Return the boot with its derived settings, and why one of them cannot be told."""
@@ -128,7 +136,7 @@ class _Life:
                 return started, Failed("underived", f"not asked: {untold}", None, None, 0.0)
             if death is not None:
                 return started, Failed("died", f"not asked: the server {death}", None, None, 0.0)
-            return started, client.ask(ask.endpoint, request, self.ask_timeout_s)
+            return started, client.ask(ask.endpoint, request, self.ask_limit(self.boot, ask))
 
         if len(asks) == 1:
             outcomes = [outcome(asks[0], requests[0])]
@@ -152,6 +160,9 @@ class _Life:
             )
             self.journal.asked(self.boot.name, record)
             self.watcher.asked(self.plan, self.boot, record, resumed=False)
+        if any(isinstance(result, Failed) and result.kind == "timeout" for _, result in outcomes):
+            # It may hang for good, and every further ask would wait for as long.
+            server.stop()
 
     def _seed(self, ask: Ask) -> dict[str, int]:
         match ask.seed:

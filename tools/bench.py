@@ -22,7 +22,7 @@ import httpx
 from generator.audit import audit_article
 from generator.evidence import articles, declare
 from generator.journal import Journal
-from generator.measure import Bench, measure, plan_experiment
+from generator.measure import Bench, measure, open_ledger, plan_experiment
 from generator.models.progress import NoProgress
 from generator.models.store import Store
 from generator.pins import load_pins
@@ -70,7 +70,7 @@ def bench_run(article: str) -> None:
             bench.prepare(plan_experiment(resolved))
         began = time.perf_counter()
         receipts = [
-            measure(bench, declaration, resolved, Silent())
+            measure(bench, declaration, resolved, Silent(), open_ledger(root, article))
             for resolved in declaration.experiments.values()
         ]
         wall = time.perf_counter() - began
@@ -161,7 +161,7 @@ def bench_ask(receipt: Receipt) -> None:
                 http.post(f"{server.base_url}/completion", content=content).json()
             bare = (time.perf_counter() - began) / ASKS
         began = time.perf_counter()
-        run_plan(plan, launch, journal, Silent())
+        run_plan(plan, launch, journal, Silent(), lambda _boot, _ask: 60.0)
         ours = (time.perf_counter() - began) / ASKS
     print(
         f"ask: ours {1000 * ours:.2f} ms, bare httpx {1000 * bare:.2f} ms, "

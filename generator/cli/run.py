@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import click
 
 from generator.cli.console import good, note, say
 from generator.cli.targets import Project, with_pins, with_targets
-from generator.errors import RunError
 
 if TYPE_CHECKING:
     from generator.receipt import Receipt
 
 
+SECONDS = click.FloatRange(min=0, min_open=True)
+
+
 @click.command("run")
 @with_targets
 @with_pins
+@click.option(
+    "--start-limit",
+    type=SECONDS,
+    envvar="RECEIPTS_START_LIMIT",
+    metavar="SECONDS",
+    help="How long a server may take to be ready; by default according to the model's size.",
+)
+@click.option(
+    "--ask-limit",
+    type=SECONDS,
+    envvar="RECEIPTS_ASK_LIMIT",
+    metavar="SECONDS",
+    help="How long an answer may take; by default according to its tokens and the model's size.",
+)
 @click.pass_obj
 def command(
     project: Project,
+    *,
     targets: tuple[str, ...],
     model: str | None,
     engine: str | None,
     every: bool,
+    start_limit: float | None,
+    ask_limit: float | None,
 ) -> None:
     """Measure, and write one receipt for each experiment.
 
@@ -34,42 +54,59 @@ def command(
     An experiment that declares several models or engines is measured with the first of each,
     unless others are named; a pin that it does not declare takes the first one's place.
     """
+    from generator.cli.failures import failed_asks
     from generator.cli.progress import Reporter
     from generator.declaration import Override
-    from generator.measure import Bench, locked, measure, plan_experiment, write_sums
+    from generator.limits import Limits, crowding
+    from generator.lock import locked
+    from generator.measure import Bench, measure, open_ledger, plan_experiment, write_sums
     from generator.models.store import Store
     from generator.pins import load_pins
     from generator.publish import write_matrices
 
     chosen = project.select(targets, Override(model, engine), every_variant=every)
     pins = load_pins(project.root)
-    asks = sum(plan_experiment(d.experiments[name]).asks for d, names in chosen for name in names)
-    failed = 0
-    with Reporter(asks) as reporter:
-        bench = Bench(project.root, pins, Store.of_user(), reporter)
-        for declaration, names in chosen:
+    plans = [plan_experiment(d.experiments[name]) for d, names in chosen for name in names]
+    asks = sum(plan.asks for plan in plans)
+    receipts: list[Receipt] = []
+    with Reporter(asks) as reporter, ExitStack() as locks:
+        for declaration, _ in chosen:
+            locks.enter_context(locked(project.root, declaration.article))
+        limits = Limits(start_limit, ask_limit)
+        bench = Bench(project.root, pins, Store.of_user(), reporter, limits)
+        for plan in plans:
+            bench.prepare(plan)
+            for line in crowding(plan, bench.host):
+                note(f"warning: {line}")
+        ledgers = [open_ledger(project.root, declaration.article) for declaration, _ in chosen]
+        for (declaration, names), ledger in zip(chosen, ledgers, strict=True):
             for name in names:
-                bench.prepare(plan_experiment(declaration.experiments[name]))
-        for declaration, names in chosen:
-            with locked(project.root, declaration.article):
-                for name in names:
-                    receipt = measure(bench, declaration, declaration.experiments[name], reporter)
-                    write_sums(project.root, declaration.article)
-                    failed += receipt.analysis.get("failed", 0)
-                    _warn(name, receipt)
-                write_matrices(project.root, declaration)
-    if failed:
-        raise RunError(
-            f"{failed} of {asks} asks failed; the receipts record each one.",
-            "Look at the outcomes in receipts/<article>/*.json, then run again.",
-        )
+                resolved = declaration.experiments[name]
+                receipts.append(measure(bench, declaration, resolved, reporter, ledger))
+                write_sums(project.root, declaration.article)
+                _warn(receipts[-1])
+            write_matrices(project.root, declaration)
+        for ledger in ledgers:
+            ledger.remove()
+    error = failed_asks(receipts, asks)
+    if error is not None:
+        raise error
     say(good(f"Measured {asks} asks; receipts are in receipts/."))
 
 
-def _warn(name: str, receipt: Receipt) -> None:
+def _warn(receipt: Receipt) -> None:
+    from generator.clock import set_back
+
     for boot in receipt.boots:
         for odd in boot.mismatches:
             note(
-                f"warning: {name}, boot {boot.name}: {odd.name} was declared "
+                f"warning: {receipt.experiment}, boot {boot.name}: {odd.name} was declared "
                 f"{odd.declared!r} and is {odd.effective!r}"
             )
+    back = set_back(receipt)
+    if back is not None:
+        note(
+            f"warning: {receipt.experiment}: the clock was set back by {back.seconds:.0f} s before "
+            f"{back.where}: the receipt's dates are wrong, its durations are not; set the clock "
+            "and measure again"
+        )

@@ -39,9 +39,9 @@ class RunningServer:
         """Say why the server is gone, or `None` while it lives."""
         return self.process.death()
 
-    def log_tail(self, lines: int = 20) -> list[str]:
-        """Return the last lines of the server's log, without paths."""
-        return self.process.log_tail(lines)
+    def log_tail(self) -> list[str]:
+        """Return the last lines of the server's log that fit on a screen, without paths."""
+        return self.process.log_tail()
 
     def peak_memory_bytes(self) -> int | None:
         """Return the most memory that the process has held, where the system tells."""
@@ -73,6 +73,9 @@ class Engine(Protocol):
         Raises:
             EngineError: It did not start, or what answers is not what was started.
         """
+
+    def within(self, start_limit_s: float) -> Engine:
+        """Return the same engine with a limit to how long a start may take, in seconds."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from generator.engines import leash
@@ -32,12 +32,14 @@ class NativeEngine:
 
     Attributes:
         program: The program, verified by the caller.
+        environment: What it is given besides what every server is given.
         timeout_s: How long a start may take, in seconds; by default according to the model's size.
         pick_port: Where the next server is told to listen.
         leashed: The program that becomes the server, without its order.
     """
 
     program: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
     pick_port: Callable[[], int] = free_port
     leashed: Sequence[str] = (sys.executable, *ISOLATED, leash.__file__)
@@ -77,7 +79,7 @@ class NativeEngine:
                 "parent": os.getpid(),
                 "command": [program, *arguments],
                 # not an argument: those are shown to everybody on the machine
-                "environment": {"LLAMA_API_KEY": key},
+                "environment": {**self.environment, "LLAMA_API_KEY": key},
             },
             aliases={
                 model: model_alias,
@@ -94,3 +96,7 @@ class NativeEngine:
         )
         with held(start) as server:
             yield server
+
+    def within(self, start_limit_s: float) -> NativeEngine:
+        """Return the same engine with a limit to how long a start may take, in seconds."""
+        return replace(self, timeout_s=start_limit_s)

@@ -13,8 +13,14 @@ from pathlib import Path
 
 import psutil
 
+from generator.errors import EngineError
+
 STOP_TIMEOUT_S = 10.0
 TAIL_BYTES = 16_384
+# What is shown of a log leaves room on a screen of 24 rows for what happened and what to do.
+TAIL_ROWS = 16
+ROW_WIDTH = 76
+LINE_WIDTH = 3 * ROW_WIDTH
 # Settings of the engine must come from the declaration, so none are let in by the environment
 # (LLAMA_ARG_*, GGML_*, OMP_*).
 KEPT_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "SYSTEMROOT")
@@ -32,6 +38,7 @@ SYMPTOMS = {
     "invalid magic characters": "the model file is not a GGUF file",
     "couldn't bind HTTP server socket": "another program took its port",
     "failed to allocate": "there was not enough memory",
+    "std::bad_alloc": "there was not enough memory",
     "unknown model architecture": "this build does not know the model's architecture",
 }
 FIRST_ERROR = re.compile(r"^(?:[\d.]+ E \w+ *(?:\w+)?: |(?=parameter ))(.+)$", re.MULTILINE)
@@ -102,10 +109,19 @@ class ServerProcess:
         # The child writes through the same open file: a seek here would move its pen.
         return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0)
 
-    def log_tail(self, lines: int = 20) -> list[str]:
-        """Return the last lines of the log, without paths and control characters."""
-        kept = self.log()[-TAIL_BYTES:].splitlines()[-lines:]
-        return ["".join(c if c.isprintable() else " " for c in line)[:500] for line in kept]
+    def log_tail(self, rows: int = TAIL_ROWS) -> list[str]:
+        """Return the last lines of the log that fit on *rows* rows of a screen.
+
+        They are without paths and control characters, and long ones are cut.
+        """
+        kept: list[str] = []
+        for line in reversed(self.log()[-TAIL_BYTES:].splitlines()):
+            shown = "".join(c if c.isprintable() else " " for c in line)[:LINE_WIDTH]
+            rows -= max(1, -(-len(shown) // ROW_WIDTH))
+            if rows < 0:
+                break
+            kept.append(shown)
+        return kept[::-1]
 
     def listens_on(self, port: int) -> bool:
         """Tell whether the process itself listens on *port*."""
@@ -125,11 +141,21 @@ class ServerProcess:
         return int(peaks[0]) * 1024 if peaks else None
 
     def stop(self) -> None:
-        """Kill the process and its group and wait for the end; idempotent."""
+        """Kill the process and its group and wait for the end; idempotent.
+
+        Raises:
+            EngineError: It does not end, which happens while a device does not answer the kernel.
+        """
         if self.death() is None:
             os.killpg(self.pid, signal.SIGKILL)
-            self._popen.wait(STOP_TIMEOUT_S)
-            self._death = "it was stopped"
+            try:
+                self._popen.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired as error:
+                raise EngineError(
+                    f"The engine's process {self.pid} was killed and does not end.",
+                    "It waits for a device, most often a disk; look at the kernel's log (dmesg).",
+                ) from error
+            self._death = "was stopped"
         if self._popen.stdin is not None:
             with suppress(BrokenPipeError):
                 self._popen.stdin.close()

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generator import pin_types
@@ -95,6 +95,10 @@ class WheelEngine:
         )
         with held(start) as server:
             yield server
+
+    def within(self, start_limit_s: float) -> WheelEngine:
+        """Return the same engine with a limit to how long a start may take, in seconds."""
+        return replace(self, timeout_s=start_limit_s)
 
 
 def obtain(pin: pin_types.WheelEngine, store: Store, progress: Progress) -> Obtained:

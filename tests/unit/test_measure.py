@@ -16,7 +16,8 @@ from filelock import FileLock, Timeout
 from generator.declaration import Declaration
 from generator.errors import EngineError, InputError, RunError
 from generator.evidence import declare
-from generator.measure import Bench, file_record, locked, measure, plan_experiment, write_sums
+from generator.lock import locked
+from generator.measure import Bench, file_record, measure, open_ledger, plan_experiment, write_sums
 from generator.plan import Boot
 from generator.receipt import Receipt, read, receipt_path
 from tests import factory
@@ -68,7 +69,10 @@ class Project:
 
     def measure(self, watcher: Watching | None = None) -> Receipt:
         resolved = self.declaration.experiments["runs"]
-        return measure(self.bench, self.declaration, resolved, watcher or Watching())
+        ledger = open_ledger(self.root, "some-article")
+        receipt = measure(self.bench, self.declaration, resolved, watcher or Watching(), ledger)
+        ledger.remove()
+        return receipt
 
     @property
     def receipt(self) -> Path:
@@ -240,7 +244,7 @@ def test_a_file_is_recorded_by_name_size_and_digest(tmp_path: Path) -> None:
 HOLDER = """
 import sys
 from pathlib import Path
-from generator.measure import locked
+from generator.lock import locked
 with locked(Path(sys.argv[1]), "some-article"):
     print("held", flush=True)
     sys.stdin.read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,17 @@ import pytest
 
 from generator.errors import EngineError
 from generator.journal import Journal, whole_events
-from generator.plan import Ask, Boot, Cache, DrawnSeed, EngineSeed, FixedSeed, Plan, Seed
+from generator.plan import (
+    Ask,
+    Boot,
+    Cache,
+    Derived,
+    DrawnSeed,
+    EngineSeed,
+    FixedSeed,
+    Plan,
+    Seed,
+)
 from generator.receipt import Answered, AskRecord, BootRecord, Failed
 from generator.run import draw_seed, run_plan, utc_now
 from generator.settings import RANDOM_SEEDS, ServerSettings
@@ -32,6 +43,10 @@ def _boot(name: str, caches: list[Cache], seed: Seed | None = None) -> Boot:
         for number, cache in enumerate(caches, start=1)
     )
     return Boot(name, "some-engine", "some-model", ServerSettings(), asks)
+
+
+def _limit(_boot: Boot, _ask: Ask) -> float:
+    return 60.0
 
 
 def _plan(*boots: Boot) -> Plan:
@@ -53,7 +68,7 @@ def _run(
     started: str = STARTED,
 ) -> Journal:
     with Journal(path, key or KEY, started) as journal:
-        run_plan(plan, (engine or FakeEngine()).launch, journal, watcher or Watching())
+        run_plan(plan, (engine or FakeEngine()).launch, journal, watcher or Watching(), _limit)
     return journal
 
 
@@ -168,7 +183,7 @@ def test_an_engine_that_does_not_start_ends_the_run_and_keeps_the_journal(tmp_pa
 
     engine = FakeEngine()
     with Journal(tmp_path / "j", KEY, STARTED) as journal, pytest.raises(EngineError):
-        run_plan(BOTH, broken, journal, Watching())
+        run_plan(BOTH, broken, journal, Watching(), _limit)
     assert len(engine.requests) == 3
     watcher = Watching()
     _run(tmp_path / "j", BOTH, engine, watcher)
@@ -326,3 +341,65 @@ def test_settings_that_differ_are_recorded(tmp_path: Path) -> None:
     plan = _plan(replace(DIVISIBLE, server=ServerSettings(n_ctx=512)))
     record = _run(tmp_path / "j", plan).boots["cold"].whole()
     assert (record.settings["n_ctx"], record.effective["n_ctx"]) == (512, 4096)
+
+
+# --- asks sent together, and settings that follow from another boot
+
+
+def test_asks_of_one_word_are_sent_at_once_and_noted_in_order(tmp_path: Path) -> None:
+    gate = threading.Barrier(3, timeout=20)
+
+    def reply(_count: int, request: dict[str, Any]) -> dict[str, Any]:
+        gate.wait()  # only if all three are here at the same time does anybody answer
+        return completion_response([str(request["prompt"])])
+
+    asks = tuple(
+        Ask(name, "completion", {"prompt": name}, FixedSeed(1), "any", "crowd") for name in "abc"
+    )
+    boot = Boot("main", "some-engine", "some-model", ServerSettings(), asks)
+    records = _asks(_run(tmp_path / "j", _plan(boot), FakeEngine(reply)), "main")
+    assert [(ask.name, _text(ask), ask.together) for ask in records] == [
+        (name, name, "crowd") for name in "abc"
+    ]
+    assert not boot.divisible
+    assert [len(group) for group in boot.groups] == [3]
+
+
+def test_neighbours_of_another_word_are_not_sent_with_them() -> None:
+    words = [None, "x", "x", "y", None, "x"]
+    asks = tuple(
+        Ask(str(i), "completion", BODY, FixedSeed(1), "any", word) for i, word in enumerate(words)
+    )
+    groups = Boot("main", "e", "m", ServerSettings(), asks).groups
+    assert [[ask.together for ask in group] for group in groups] == [
+        [None],
+        ["x", "x"],
+        ["y"],
+        [None],
+        ["x"],
+    ]
+
+
+@pytest.mark.parametrize(("offset", "width"), [(-1, 411), (-411, 1), (-900, 1), (3, 415)])
+def test_a_derived_setting_follows_from_what_an_earlier_boot_evaluated(
+    tmp_path: Path, offset: int, width: int
+) -> None:
+    first = _boot("first", ["cold"])
+    derived = replace(
+        _boot("second", ["cold"]), derived=(Derived("n_ubatch", "first", "1", offset),)
+    )
+    engine = FakeEngine(lambda *_: completion_response(["a"], prompt_n=412))
+    journal = _run(tmp_path / "j", _plan(first, derived), engine)
+    assert journal.boots["second"].whole().settings["n_ubatch"] == width
+    assert journal.boots["first"].whole().settings["n_ubatch"] == 512
+
+
+def test_what_cannot_be_derived_is_a_failed_ask_with_its_reason(tmp_path: Path) -> None:
+    first = _boot("first", ["cold"])
+    derived = replace(_boot("second", ["cold"]), derived=(Derived("n_ubatch", "first", "1", -1),))
+    engine = FakeEngine(lambda *_: 500)
+    journal = _run(tmp_path / "j", _plan(first, derived), engine)
+    (ask,) = _asks(journal, "second")
+    assert isinstance(ask.outcome, Failed)
+    assert (ask.outcome.kind, len(engine.requests)) == ("underived", 1)
+    assert "first/1" in ask.outcome.message

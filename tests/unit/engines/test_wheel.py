@@ -120,7 +120,7 @@ def test_a_ready_server_shows_itself_and_is_gone_afterwards(
         pid = server.process.pid
     assert found == {("n_batch", 8192, 4096), ("n_ubatch", 8192, 4096)}
     assert not psutil.pid_exists(pid)
-    assert server.death() == "it was stopped"
+    assert server.death() == "was stopped"
     server.stop()
 
 
