@@ -14,6 +14,7 @@ from generator.cli import (
     doctor,
     fetch,
     listing,
+    models,
     plan,
     render,
     run,
@@ -59,5 +60,5 @@ def app(context: click.Context, root: Path, debug: bool) -> None:  # noqa: ARG00
     context.obj = Project(root.resolve())
 
 
-for module in (check, plan, run, render, build, audit, fetch, doctor, listing, serve):
+for module in (check, plan, run, render, build, audit, fetch, models, doctor, listing, serve):
     app.add_command(module.command)

@@ -25,7 +25,7 @@ def command(
     from generator.cli.progress import Reporter
     from generator.declaration import Override
     from generator.measure import Bench, plan_experiment
-    from generator.models.sources import fetch_model
+    from generator.models.sources import expected, fetch_model
     from generator.models.store import Store
     from generator.pins import load_pins
 
@@ -41,8 +41,7 @@ def command(
                     bench.prepare(plan_experiment(declaration.experiments[name]))
     for name, (_, record) in bench.engines.items():
         say(f"{name}: {record.version}, {len(record.files)} files verified")
-    for name, (_, model) in bench.models.items():
-        say(f"{name}: {model.bytes:,} bytes, sha256 {model.sha256}")
-    for name in models:
-        say(f"{name}: {pins.model(name).bytes:,} bytes, sha256 {pins.model(name).sha256}")
+    for pin in [pins.model(name) for name in (*bench.models, *models)]:
+        for file in pin.files:
+            say(f"{expected(pin, file).label}: {file.bytes:,} bytes, sha256 {file.sha256}")
     say(good("Everything that was asked for is here and verified."))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gguf import GGUFReader, GGUFValueType, LlamaFileType
+from gguf import GGUFReader, GGUFValueType, Keys, LlamaFileType
 
 from generator.errors import FetchError
+from generator.pin_types import shard_name
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,31 @@ class _QuickReader(GGUFReader):
 def read_metadata(path: Path) -> ModelMetadata:
     """Read a GGUF file's metadata, without its tensors.
 
+    Of a split model, the first file says everything but how many parameters the others have.
+
+    Args:
+        path: The file, or the first of a split model, with the others beside it.
+
     Raises:
-        FetchError: It is not a GGUF file, or ends too early.
+        FetchError: It is not a GGUF file, ends too early, or not all others are there.
     """
+    first, count = _read(path)
+    others = [path.with_name(shard_name(path.name, number)) for number in range(2, count + 1)]
+    for other in others:
+        if other == path or not other.is_file():
+            raise FetchError(
+                f"The model's file {path.name} is one of {count}, and they are not all beside it.",
+                "Pin every file of the split model, under the names that it was published with.",
+            )
+    parameters = first.parameters + sum(_read(other)[0].parameters for other in others)
+    return replace(first, parameters=parameters)
+
+
+def _read(path: Path) -> tuple[ModelMetadata, int]:
+    """Read one file; the number is that of the files which its model is split over."""
     try:
         reader = _QuickReader(path)
-        return _metadata(reader)
+        return _metadata(reader), int(_value(reader, Keys.Split.LLM_KV_SPLIT_COUNT) or 1)
     except (ValueError, KeyError, IndexError, struct.error, OverflowError, MemoryError) as error:
         with path.open("rb") as stream:
             is_gguf = stream.read(4) == b"GGUF"

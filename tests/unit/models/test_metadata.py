@@ -16,7 +16,7 @@ from generator.models.metadata import read_metadata
 TEMPLATE = "{{ messages }} 你好"
 
 
-def write_model(path: Path, *, words: int = 10, chatty: bool = True) -> Path:
+def write_model(path: Path, *, words: int = 10, chatty: bool = True, tensors: int = 1) -> Path:
     writer = GGUFWriter(path, "llama")
     if chatty:
         writer.add_name("Tiny")
@@ -26,7 +26,8 @@ def write_model(path: Path, *, words: int = 10, chatty: bool = True) -> Path:
         writer.add_tokenizer_model("gpt2")
     writer.add_token_list([f"word{number}" for number in range(words)])
     writer.add_token_scores([0.5] * words)
-    writer.add_tensor("output.weight", np.ones((4, 8), dtype=np.float32))
+    for number in range(tensors):
+        writer.add_tensor(f"block.{number}.weight", np.ones((4, 8), dtype=np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -50,9 +51,9 @@ def test_what_is_not_said_is_none(tmp_path: Path) -> None:
 
 def test_large_vocabulary_takes_under_a_second(tmp_path: Path) -> None:
     path = write_model(tmp_path / "tiny.gguf", words=100_000)
-    before = time.perf_counter()
+    before = time.process_time()
     read_metadata(path)
-    assert time.perf_counter() - before < 1
+    assert time.process_time() - before < 1
 
 
 @pytest.mark.parametrize("content", [b"", b"GG", b"<!DOCTYPE html><p>no</p>" * 9])
