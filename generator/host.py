@@ -31,7 +31,8 @@ class Host(Model):
         usable: Logical processors that this process may run on.
         cpu_limit: Processors' worth of time that the cgroup grants, if it limits it.
         memory_bytes: Memory of the machine; `memory_limit_bytes` what the cgroup grants.
-        governor: The frequency governor; `mhz_max` the highest frequency, where they can be read.
+        governor: The frequency governor, or all of them if processors have different ones;
+            `mhz_max` is the highest frequency. Both are null where they cannot be read.
     """
 
     cpu: NonEmpty
@@ -70,7 +71,7 @@ def probe(root: Path = Path("/")) -> Host:
         cpu_limit=_cpu_limit(root),
         memory_bytes=psutil.virtual_memory().total,
         memory_limit_bytes=_memory_limit(root),
-        governor=_read(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        governor=_governor(root),
         mhz_max=int(frequency) / 1000 if frequency else None,
         arch=platform.machine(),
         os=_os_name(),
@@ -83,6 +84,16 @@ def probe(root: Path = Path("/")) -> Host:
 def load() -> list[float]:
     """Return how many processes wanted to run, on average over the last 1, 5 and 15 minutes."""
     return [round(value, 2) for value in psutil.getloadavg()]
+
+
+def available_bytes() -> int:
+    """Return how much memory can be had without swapping."""
+    return int(psutil.virtual_memory().available)
+
+
+def _governor(root: Path) -> str | None:
+    cpus = (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+    return ", ".join(sorted({name for path in cpus if (name := _read(path))})) or None
 
 
 def _read(path: Path) -> str | None:

@@ -17,14 +17,19 @@ from generator.errors import RunError
 def command(project: Project, as_json: bool) -> None:
     """Look at this machine, and say what to do about each lack.
 
-    Looks at engine, memory, threads, load, disk, programs and proxies.
+    Looks at engines and the instructions that they were built for, compiler, threads, memory, disk,
+    load, governor, clock, git, browser, fonts and proxies.
     """
-    from generator.doctor import diagnose
-    from generator.host import probe
+    from generator.doctor import diagnose, needs_of
+    from generator.doctor.look import look
+    from generator.evidence import read_receipts
     from generator.pins import load_pins
 
     declarations = [declaration for declaration, _ in project.select(())]
-    found = list(diagnose(project.root, load_pins(project.root), declarations, probe(), os.environ))
+    pins = load_pins(project.root)
+    view = look(project.root, pins, declarations, os.environ)
+    receipts = [r for d in declarations for r in read_receipts(project.root, d).values()]
+    found = list(diagnose(needs_of(pins, declarations, receipts, view.host.arch), view))
     if as_json:
         say_json([diagnosis.__dict__ for diagnosis in found])
     else:

@@ -7,7 +7,7 @@ import platform
 import time
 from pathlib import Path
 
-from generator.host import load, probe
+from generator.host import available_bytes, load, probe
 
 
 def write(root: Path, **files: str) -> Path:
@@ -40,6 +40,22 @@ def test_processor_and_frequency_are_read(tmp_path: Path) -> None:
     host = probe(root)
     assert (host.cpu, host.isa) == ("Some CPU", ["avx2", "fma"])
     assert (host.governor, host.mhz_max) == ("powersave", 3500.0)
+
+
+def test_governors_that_differ_are_all_named(tmp_path: Path) -> None:
+    governors = {"cpu0": "performance", "cpu1": "powersave", "cpu10": "performance"}
+    root = write(
+        tmp_path,
+        **{
+            f"sys__devices__system__cpu__{cpu}__cpufreq__scaling_governor": governor
+            for cpu, governor in governors.items()
+        },
+    )
+    assert probe(root).governor == "performance, powersave"
+
+
+def test_memory_that_can_be_had_is_less_than_all() -> None:
+    assert 0 < available_bytes() <= probe().memory_bytes
 
 
 def test_arm_features_are_read(tmp_path: Path) -> None:
