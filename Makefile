@@ -56,11 +56,11 @@ check: $(VENV)/.dev ## Lint, types, imports, spelling, declarations
 	@$(RECEIPTS) check
 	@$(RECEIPTS) audit
 
-test: check $(VENV)/.browser ## Everything: check, and all tests with the real engine and browser
+test: check $(VENV)/.tools ## Everything: check, and all tests with the real engine and browser
 	@$(BIN)/pytest --cov --cov-report=term:skip-covered
 
-$(VENV)/.browser: tools/install_browser.sh $(VENV)/.dev
-	@bash tools/install_browser.sh
+$(VENV)/.tools: tools/install_test_tools.sh $(VENV)/.dev
+	@bash tools/install_test_tools.sh
 	@touch $@
 
 bench: $(VENV)/.run ## Print our share of the wall time beside the engine's
