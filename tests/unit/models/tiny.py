@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+
+import yaml
 
 from generator.models.store import Store
 from generator.pin_types import ModelPin, UrlSource
+from generator.pins import ENGINES_FILE, MODELS_FILE
 from tests.unit.models.wheel_maker import digest
 
+ROOT = Path(__file__).parents[3]
 BODY = b"GGUF" + bytes(number * number % 251 for number in range(300_000))
 
 
@@ -36,3 +43,24 @@ def part_of(store: Store, content: bytes) -> Path:
     part = store.partial(digest(BODY))
     part.write_bytes(content)
     return part
+
+
+def project_of(root: Path, *pins: ModelPin) -> Path:
+    """Write a project which pins these models, and no engine."""
+    folder = root / "project"
+    (folder / "receipts" / "pins").mkdir(parents=True)
+    models = {pin.name: pin.model_dump(mode="json", exclude={"name"}) for pin in pins}
+    (folder / ENGINES_FILE).write_text("engines: {}\n")
+    (folder / MODELS_FILE).write_text(yaml.safe_dump({"models": models}))
+    return folder
+
+
+def receipts(project: Path, store: Store, *arguments: str) -> subprocess.Popen[str]:
+    """Start the command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "generator", "--root", str(project), *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "RECEIPTS_CACHE": str(store.root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
