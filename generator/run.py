@@ -26,6 +26,7 @@ from generator.settings import RANDOM_SEEDS
 
 Launch = Callable[[Boot], AbstractContextManager[RunningServer]]
 AskLimit = Callable[[Boot, Ask], float]
+NOT_ASKED = "not asked: "
 
 
 class Watcher(Protocol):
@@ -133,9 +134,9 @@ class _Life:
         def outcome(ask: Ask, request: dict[str, Any]) -> tuple[str, Answered | Failed]:
             started, death = utc_now(), server.death()
             if untold is not None:
-                return started, Failed("underived", f"not asked: {untold}", None, None, 0.0)
+                return started, Failed("underived", f"{NOT_ASKED}{untold}", None, None, 0.0)
             if death is not None:
-                return started, Failed("died", f"not asked: the server {death}", None, None, 0.0)
+                return started, Failed("died", f"{NOT_ASKED}the server {death}", None, None, 0.0)
             return started, client.ask(ask.endpoint, request, self.ask_limit(self.boot, ask))
 
         if len(asks) == 1:

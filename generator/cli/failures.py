@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
+from generator.answers import read_answers
 from generator.errors import RunError
 from generator.outcome import Kind
-from generator.receipt import Failed, Receipt
+from generator.receipt import Answered, Failed, Receipt
+from generator.run import NOT_ASKED
 
-MOST_CAUSES = 5
-MOST_CHARACTERS = 200
-AGAIN = "The receipts record each failure; when it is mended, measure again: receipts run."
+MOST_CAUSES = 6
+MOST_CHARACTERS = 230
+AGAIN = "The receipts record each failure; once it is mended, measure again: receipts run."
+MEMORY = "Free memory, or declare a smaller n_ctx or a smaller model."
 REMEDIES: Mapping[Kind, str] = {
     "timeout": "Give it longer (--ask-limit SECONDS), or declare fewer tokens or threads.",
-    "died": "Look at the cause: for want of memory, declare a smaller n_ctx or a smaller model.",
+    "died": "The engine has a fault: try another build of it, or other settings.",
     "impostor": "End the other program that answers in the engine's place.",
-    "http_status": "Look at the body in the receipt: the engine says there what it refused.",
+    "http_status": "The engine refused: the body in the receipt says what.",
 }
-OTHERWISE = "The engine broke off or answered wrongly: see the outcomes in the receipts."
+OTHERWISE = "The engine broke off or answered wrongly: try another build of it."
+
+
+@dataclass
+class Cause:
+    """One cause and the asks that failed by it, or were not asked any more because of it."""
+
+    where: str
+    kind: str
+    message: str
+    asks: list[str] = field(default_factory=list)
+    unasked: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Say it in a line or three."""
+        unasked = f"; {', '.join(self.unasked)} not asked" if self.unasked else ""
+        asks = f"ask {', '.join(self.asks) or '-'}{unasked}"
+        return f"{self.where} · {asks}: {self.kind}: {self.message}"[:MOST_CHARACTERS]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        if "memory" in self.message:
+            return MEMORY
+        return next((text for kind, text in REMEDIES.items() if kind == self.kind), OTHERWISE)
 
 
 def failed_asks(receipts: Iterable[Receipt], asks: int) -> RunError | None:
@@ -27,33 +55,42 @@ def failed_asks(receipts: Iterable[Receipt], asks: int) -> RunError | None:
         receipts: What was measured.
         asks: How many asks there were in all.
     """
-    causes: dict[tuple[str, str, str], list[str]] = {}
-    shapeless = 0
-    for receipt in receipts:
-        failures = [
-            (boot.name, ask.name, ask.outcome)
-            for boot, ask in receipt.asks()
-            if isinstance(ask.outcome, Failed)
-        ]
-        shapeless += int(receipt.analysis.get("failed", 0)) - len(failures)
-        for boot, ask, outcome in failures:
-            cause = (f"{receipt.experiment} · {boot}", outcome.kind, outcome.message)
-            causes.setdefault(cause, []).append(ask)
-    count = sum(map(len, causes.values())) + shapeless
-    if not count:
+    causes = [cause for receipt in receipts for cause in _causes(receipt)]
+    if not causes:
         return None
-    details = [
-        f"{where} · ask {', '.join(names)}: {kind}: {message}"
-        for (where, kind, message), names in causes.items()
-    ]
-    if shapeless:
-        details.append(f"{shapeless} got a response that is no answer of their endpoint")
-    more = len(details) - MOST_CAUSES
-    shown = [line[:MOST_CHARACTERS] for line in details[:MOST_CAUSES]]
-    first = next((kind for _, kind, _ in causes), "")
-    remedy = next((text for kind, text in REMEDIES.items() if kind == first), OTHERWISE)
+    count = sum(len(cause.asks) + len(cause.unasked) for cause in causes)
+    more = len(causes) - MOST_CAUSES
+    rest = [f"… and {more} more like these"] if more > 0 else []
     return RunError(
         f"{count} of {asks} asks failed.",
-        f"{remedy} {AGAIN}",
-        [*shown, *([f"… and {more} more causes"] if more > 0 else [])],
+        f"{causes[0].remedy} {AGAIN}",
+        [*map(str, causes[:MOST_CAUSES]), *rest],
     )
+
+
+def _causes(receipt: Receipt) -> Iterator[Cause]:
+    """Yield a receipt's causes; an ask that was not asked belongs to the one before it."""
+    answered = {(answer.boot, answer.ask) for answer in read_answers(receipt.boots)}
+    causes: list[Cause] = []
+    for boot, ask in receipt.asks():
+        if (boot.name, ask.name) in answered:
+            continue
+        where = f"{receipt.experiment} · {boot.name}"
+        kind, message = _why(ask.outcome)
+        if message.startswith(NOT_ASKED) and causes and causes[-1].where == where:
+            causes[-1].unasked.append(ask.name)
+            continue
+        same = [c for c in causes if (c.where, c.kind, c.message) == (where, kind, message)]
+        if not same:
+            same = [Cause(where, kind, message)]
+            causes += same
+        same[0].asks.append(ask.name)
+    yield from causes
+
+
+def _why(outcome: Answered | Failed) -> tuple[str, str]:
+    match outcome:
+        case Failed():
+            return outcome.kind, outcome.message
+        case Answered():
+            return "odd", "the response is no answer of its endpoint"

@@ -41,6 +41,7 @@ SYMPTOMS = {
     "std::bad_alloc": "there was not enough memory",
     "unknown model architecture": "this build does not know the model's architecture",
 }
+ASSERTION = re.compile(r"GGML_ASSERT\(.+\) failed|terminate called after .+")
 FIRST_ERROR = re.compile(r"^(?:[\d.]+ E \w+ *(?:\w+)?: |(?=parameter ))(.+)$", re.MULTILINE)
 
 
@@ -178,4 +179,5 @@ def describe(code: int, log: str) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
+    found = found or ASSERTION.findall(log)[-1:]
     return ": ".join([f"died of {name}", *([CAUSES[name]] if name in CAUSES else []), *found])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +17,11 @@ from generator.wire import WireError, parse_object
 
 POLL_S = 0.01
 PROBE_TIMEOUT_S = 1.0
+SEEN: Mapping[int | None, str] = {
+    None: "it does not listen yet",
+    0: "it listens, and does not answer",
+    503: "it still loads, as it says itself",
+}
 
 
 def free_port() -> int:
@@ -73,6 +79,7 @@ def wait_until_ready(
                     process.log_tail(),
                 )
             status = _health(client)
+            seen = SEEN.get(status, f"it still answers /health with {status}")
             if status is not None and not process.listens_on(port):
                 if _stranger_answers(client, process, port):
                     raise _impostor(port, "another program listens there")
@@ -81,8 +88,9 @@ def wait_until_ready(
                     return _prove(client, port, key, alias)
             if time.monotonic() > deadline:
                 raise EngineError(
-                    f"The engine was not ready after {timeout_s:.0f} s.",
-                    "Look at its last lines; a slow disk or a busy machine needs a longer limit.",
+                    f"The engine was not ready after {timeout_s:g} s: {seen}.",
+                    "Look at its last lines above; give a slow disk or a busy machine more time:"
+                    " receipts run --start-limit SECONDS.",
                     process.log_tail(),
                 )
             time.sleep(POLL_S)
