@@ -14,6 +14,7 @@ PinName = Annotated[str, StringConstraints(pattern=PIN_NAME, max_length=80)]
 Platform = Literal["linux-x86_64", "linux-aarch64", "macos-arm64"]
 Size = Annotated[int, Field(gt=0)]
 SHARD_NAME = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf")
+LibraryName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._+-]*$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Member = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)*$")]
 Distribution = Annotated[
@@ -239,7 +240,8 @@ class PathEngine(Model):
 
     Attributes:
         sha256: The digest of the program itself.
-        libraries: The digests of the shared libraries beside it that it loads, by name.
+        libraries: The digests of the shared libraries that it loads, without the system's, by the
+            names that they are loaded under.
         version: What it says of itself under `--version`.
     """
 
@@ -250,7 +252,7 @@ class PathEngine(Model):
     sha256: Sha256
     build: Count
     version: NonEmpty
-    libraries: dict[FileName, Sha256] = Field(default_factory=dict)
+    libraries: dict[LibraryName, Sha256] = Field(default_factory=dict)
 
     @property
     def programs(self) -> frozenset[str]:
@@ -263,4 +265,4 @@ class PathEngine(Model):
         return frozenset({self.sha256})
 
 
-EnginePin = Annotated[WheelEngine | PathEngine, Field(discriminator="type")]
+EnginePin = Annotated[WheelEngine | UrlEngine | PathEngine, Field(discriminator="type")]

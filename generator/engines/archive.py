@@ -9,7 +9,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,11 +58,13 @@ class Contents:
 
     Attributes:
         digests: The sha256 of each file.
+        bytes: How long the files are together.
         links: For each link the name of the file or link beside it.
     """
 
-    digests: dict[str, str]
-    links: dict[str, str]
+    digests: Mapping[str, str]
+    links: Mapping[str, str]
+    bytes: int
 
 
 class _Readable(Protocol):
@@ -75,7 +77,9 @@ def contents(archive: Path, label: str) -> Contents:
     Raises:
         FetchError: It is damaged, or has something that may not come out.
     """
-    found = Contents({}, {})
+    digests: dict[str, str] = {}
+    links: dict[str, str] = {}
+    size = 0
     with _opened(archive, label) as members:
         for member in members:
             match member:
@@ -83,10 +87,11 @@ def contents(archive: Path, label: str) -> Contents:
                     digest = hashlib.sha256()
                     for block in member.blocks:
                         digest.update(block)
-                    found.digests[member.name] = digest.hexdigest()
+                        size += len(block)
+                    digests[member.name] = digest.hexdigest()
                 case PackedLink():
-                    found.links[member.name] = member.target
-    return found
+                    links[member.name] = member.target
+    return Contents(digests, links, size)
 
 
 def unpack(archive: Path, folder: Path, label: str) -> None:
@@ -130,10 +135,10 @@ def _opened(archive: Path, label: str) -> Iterator[Iterator[Packed]]:
             with zipfile.ZipFile(archive) as packed, closing(_zipped(packed, gate)) as members:
                 yield members
         elif magic.startswith(b"\x1f\x8b"):
-            with gzip.open(archive) as stream, closing(_tarred(stream, gate)) as members:
+            with gzip.open(archive) as unzipped, closing(_tarred(unzipped, gate)) as members:
                 yield members
         elif magic == b"\xfd7zXZ\x00":
-            with lzma.open(archive) as stream, closing(_tarred(stream, gate)) as members:
+            with lzma.open(archive) as unpacked, closing(_tarred(unpacked, gate)) as members:
                 yield members
         else:
             raise FetchError(
