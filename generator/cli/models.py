@@ -104,7 +104,7 @@ def prune(project: Project, dry_run: bool) -> None:
         if dry_run or remove(store, left):
             freed += left.bytes
             path = left.path.relative_to(store.root)
-            say(f"{left.bytes / 1e6:>10,.1f} MB  {path}: {left.why}")
+            say(f"{left.bytes:>15,} bytes  {path}: {left.why}")
     say(good(f"{freed:,} bytes {'would be freed' if dry_run else 'freed'} in {store.root}."))
 
 
