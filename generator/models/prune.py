@@ -87,7 +87,8 @@ def remove(store: Store, left: Leftover) -> bool:
 
 def _unpinned(paths: Sequence[Path], needed: AbstractSet[str]) -> Iterator[Leftover]:
     for path in paths:
-        if path.name not in needed:
+        # What was built from an origin has more than its digest in its name.
+        if not any(digest in path.name for digest in needed):
             yield Leftover(path.name, path, UNPINNED, _size(path))
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.engines.obtain import obtain
-from generator.errors import FetchError
+from generator.engines.obtain import obtain, present
+from generator.errors import EngineError, FetchError
 from generator.models.inventory import kept_at
 from generator.models.progress import Progress
 from generator.models.sources import expected
 from generator.models.store import Store
-from generator.pin_types import EnginePin, ModelPin, PathEngine
+from generator.pin_types import EnginePin, ModelPin
 from generator.pins import Pins
 
 
@@ -36,7 +36,7 @@ class Changed:
     """What is not as it was pinned, and how."""
 
     name: str
-    how: FetchError
+    how: FetchError | EngineError
 
 
 Found = Absent | Good | Changed
@@ -74,19 +74,17 @@ def _model(pin: ModelPin, store: Store, root: Path, progress: Progress) -> Itera
 
 
 def _engine(pin: EnginePin, store: Store, root: Path, progress: Progress) -> Found:
-    if not _is_here(pin, store, root):
+    try:
+        here = present(pin, store, root)
+    except FetchError:  # it is pinned for other machines only
+        here = False
+    if not here:
         return Absent(pin.name)
     progress.start(f"{pin.name}: verifying", 0)
     try:
         files = obtain(pin, store, progress, root).files
-    except FetchError as error:
+    except (FetchError, EngineError) as error:
         return Changed(pin.name, error)
     finally:
         progress.done()
     return Good(pin.name, sum(file.bytes for file in files))
-
-
-def _is_here(pin: EnginePin, store: Store, root: Path) -> bool:
-    if isinstance(pin, PathEngine):
-        return (root / Path(pin.path).expanduser()).is_file()
-    return any(store.engine_root(origin).is_dir() for origin in pin.origins)

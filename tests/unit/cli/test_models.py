@@ -36,7 +36,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 @pytest.fixture
 def models(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Models:
     """Return a function that runs a command of `receipts models` in a project with these pins."""
-
     assert store.root == Store.of_user().root
 
     def run(pins: list[ModelPin], *arguments: str) -> tuple[int, list[str], str]:
