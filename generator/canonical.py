@@ -18,6 +18,11 @@ def _escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 
+def visible(text: str) -> str:
+    """Return *text* with every character that cannot be seen escaped, but tabs and line breaks."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f]", _escape, _UNPRINTABLE.sub(_escape, text))
+
+
 def canonical(value: Any) -> bytes:
     """Write *value* as compact JSON with sorted keys, ASCII only."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()

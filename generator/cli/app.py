@@ -9,6 +9,7 @@ import click
 from generator import __version__
 from generator.cli import (
     audit,
+    bug_report,
     build,
     check,
     doctor,
@@ -60,5 +61,9 @@ def app(context: click.Context, root: Path, debug: bool) -> None:  # noqa: ARG00
     context.obj = Project(root.resolve())
 
 
-for module in (check, plan, run, render, build, audit, fetch, models, doctor, listing, serve):
+MODULES = (
+    *(check, plan, run, render, build, audit, fetch, models, doctor, listing, serve),
+    bug_report,
+)
+for module in MODULES:
     app.add_command(module.command)

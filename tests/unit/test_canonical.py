@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.canonical import canonical, digest, pretty
+from generator.canonical import canonical, digest, pretty, visible
 
 LONE = "\ud800"
 # json reads a high and a low surrogate that stand side by side as the one character they encode
@@ -83,3 +83,7 @@ def test_the_order_of_keys_does_not_change_the_digest(value: dict[str, Any]) -> 
 
 def test_the_digest_is_known() -> None:
     assert digest({}) == "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+
+def test_a_text_shows_what_could_not_be_seen_and_keeps_its_lines() -> None:
+    assert visible("a\tb\n你好 \u202e\x1b[31m\x00") == "a\tb\n你好 \\u202e\\u001b[31m\\u0000"
