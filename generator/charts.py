@@ -128,7 +128,8 @@ def _places(places: Places, words: Wording) -> alt.LayerChart | alt.FacetChart:
     colour = alt.condition("datum.marked", alt.value(ACCENT), alt.value(INK))
     axis = alt.Axis(
         values=decades,
-        format="~g",
+        # a long row of zeros would not fit beside the axis
+        labelExpr="format(datum.value, datum.value < 0.001 ? '.0e' : '~g')",
         titleAngle=0,
         titleAlign="left",
         titleAnchor="end",
@@ -145,7 +146,7 @@ def _places(places: Places, words: Wording) -> alt.LayerChart | alt.FacetChart:
             color=alt.condition("datum.marked", alt.value(ACCENT), alt.value(GRID)),
         ),
         base.transform_filter("isValid(datum.gap)")
-        .mark_point(shape="circle", size=34, filled=False, strokeWidth=1.5)
+        .mark_point(shape="circle", size=34, filled=False, strokeWidth=1.5, opacity=1)
         .encode(y=gap, color=colour),
         base.transform_filter("isValid(datum.drift)")
         .mark_point(shape="circle", size=26, filled=True, opacity=1)

@@ -14,7 +14,7 @@ Role = Literal["mover", "joint", "alters", "drifts", "silent", "open"]
 
 - mover: alone, it moves a token of the baseline.
 - joint: it is needed to move a token that none of its accomplices moves without it.
-- alters: where a token had been moved already, it changed which; a remedy does that.
+- alters: beside other settings it changed a token, as a remedy does; by itself it moved none.
 - drifts: it changed log probabilities and no token.
 - silent: it changed nothing at all.
 - open: something that it was to be compared with is missing or unstable.

@@ -124,12 +124,17 @@ def level_fault(factor: str, level: Level) -> list[tuple[str, str]]:
     if text and (not level or set(str(level)) & set(" =\t\n")):
         return [(f"{level!r} has a space or a `=`", "these part the settings of a cell's name")]
     if factor == CACHE:
-        return [] if level in ("cold", "warm") else [(f"{level!r}", "cold or warm")]
+        return (
+            [] if level in ("cold", "warm") else [(f"{level!r} is no cache", "write cold or warm")]
+        )
     if factor == PREFIX:
         whole = isinstance(level, int) and not isinstance(level, bool)
-        return [] if whole else [(f"{level!r}", "a number of characters; -1 leaves off the last")]
+        allowed = "write a number of characters; -1 leaves off the last"
+        return [] if whole else [(f"{level!r} is no prefix", allowed)]
     if factor in PINS:
-        return [] if text else [(f"{level!r}", f"the name of {factor} pin")]
+        return (
+            [] if text else [(f"{level!r} is no {factor}", f"write the name of a pinned {factor}")]
+        )
     try:
         ServerSettings.model_validate({factor: level})
     except ValidationError as error:

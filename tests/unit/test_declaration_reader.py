@@ -56,7 +56,7 @@ FAULTS = {
         "16:14: $.experiments.runs.server.n_batchh: unknown key `n_batchh` → did you mean `n_b"
     ],
     "no-experiments": ["9:14: $.experiments: found a mapping → write at least 1 entries"],
-    "no-kind": ["10:3: $.experiments.runs.kind: no kind → one of repeat, replay, thinking, ubatch"],
+    "no-kind": ["10:3: $.experiments.runs.kind: no kind → one of "],
     "no-prompt": ["11:5: $.experiments.runs: an experiment asks something → give its `prompt`"],
     "one-language": ["1:1: $.title.zh: `zh` is missing"],
     "prompt-file-absolute": [
