@@ -13,6 +13,8 @@ PIN_NAME = r"^[a-z0-9]+([._-][a-z0-9]+)*$"
 PinName = Annotated[str, StringConstraints(pattern=PIN_NAME, max_length=80)]
 Platform = Literal["linux-x86_64", "linux-aarch64", "macos-arm64"]
 Size = Annotated[int, Field(gt=0)]
+LOCAL_ENGINE = "llama-server-local"
+"""What the llama-server is called that LLAMA_SERVER names: no pin in a file may be called so."""
 SHARD_NAME = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf")
 LibraryName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._+-]*$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -265,4 +267,6 @@ class PathEngine(Model):
         return frozenset({self.sha256})
 
 
-EnginePin = Annotated[WheelEngine | UrlEngine | PathEngine, Field(discriminator="type")]
+EnginePin = Annotated[
+    WheelEngine | SourceEngine | UrlEngine | PathEngine, Field(discriminator="type")
+]

@@ -12,40 +12,51 @@ from generator.receipt import Answered, AskRecord, Failed
 
 MIB = 1 << 20
 LINE_EVERY_S = 2.0
+TENTHS = 10
 
 
 class Pace:
-    """How fast bytes come in, and how long the rest will take.
+    """How fast bytes come in, or steps are done, and how long the rest will take.
 
     Args:
-        total: How many bytes there will be; 0 means that it is not known.
+        total: How many there will be; 0 means that it is not known.
         already: How many were there before.
         now: The time, in seconds.
+        steps: Whether it is steps that are counted, and not bytes.
     """
 
-    def __init__(self, total: int, already: int, now: float) -> None:
-        self._total, self.count = total, already
-        self._began, self._from = now, already
+    def __init__(self, total: int, already: int, now: float, *, steps: bool = False) -> None:
+        self.total, self.count, self._steps = total, already, steps
+        self.began, self._from = now, already
 
     def advance(self, count: int, now: float) -> None:
         """Note *count* further bytes; if they are fewer than before, it began anew."""
         self.count += count
         if count < 0:
-            self._began, self._from = now, self.count
+            self.began, self._from = now, self.count
 
     def told(self, now: float) -> str:
-        """Say how much there is, and the rate."""
-        of = f" of {self._total / MIB:.1f}" if self._total else ""
+        """Say how much there is, and the rate of bytes."""
+        if self._steps:
+            return f"{self.count} of {self.total} steps"
+        of = f" of {self.total / MIB:.1f}" if self.total else ""
         rate = self._rate(now)
         return f"{self.count / MIB:.1f}{of} MiB" + (f", {rate / MIB:.1f} MiB/s" if rate else "")
 
     def left(self, now: float) -> str:
         """Say how long the rest will take, if that can be told."""
-        rate, rest = self._rate(now), self._total - self.count
+        rate, rest = self._rate(now), self.total - self.count
         return f", about {rest / rate:.0f} s left" if rate and rest > 0 else ""
 
+    def worth_a_line(self, count: int, since: float) -> bool:
+        """Tell whether *count* further ones, the last line being *since* seconds old, need one."""
+        if self._steps:
+            tenths = [TENTHS * done // self.total for done in (self.count - count, self.count)]
+            return tenths[0] < tenths[1]
+        return since > LINE_EVERY_S
+
     def _rate(self, now: float) -> float:
-        seconds, come = now - self._began, self.count - self._from
+        seconds, come = now - self.began, self.count - self._from
         return max(0.0, come / seconds) if seconds > 0 else 0.0
 
 
@@ -99,33 +110,41 @@ class Reporter:
 
     def start(self, label: str, total_bytes: int, already: int = 0) -> None:
         """A file is being fetched or verified."""
-        self._label, self._spoke = label, time.monotonic()
-        self._pace = Pace(total_bytes, already, self._spoke)
-        self._bars.update(
-            self._fetch,
-            description=label,
-            total=total_bytes or None,
-            completed=already,
-            visible=True,
-            state="",
-        )
+        self._begin(label, Pace(total_bytes, already, time.monotonic()))
         if not show_progress():
             size = f": {total_bytes / MIB:.1f} MiB" if total_bytes else ""
             rest = f", {already / MIB:.1f} MiB are there" if already else ""
             note(f"{label}{size}{rest}")
 
+    def start_steps(self, label: str, total: int) -> None:
+        """An engine is being built."""
+        self._begin(label, Pace(total, 0, time.monotonic(), steps=True))
+        if not show_progress():
+            note(f"{label}: {total} steps")
+
+    def _begin(self, label: str, pace: Pace) -> None:
+        self._label, self._pace, self._spoke = label, pace, pace.began
+        self._bars.update(
+            self._fetch,
+            description=label,
+            total=pace.total or None,
+            completed=pace.count,
+            visible=True,
+            state="",
+        )
+
     def advance(self, count: int) -> None:
-        """Bytes came in."""
+        """Bytes came in, or steps were done."""
         now = time.monotonic()
         self._pace.advance(count, now)
         state = self._pace.told(now)
         self._bars.update(self._fetch, completed=self._pace.count, state=state)
-        if not show_progress() and now - self._spoke > LINE_EVERY_S:
+        if not show_progress() and self._pace.worth_a_line(count, now - self._spoke):
             self._spoke = now
             note(f"{self._label}: {state}{self._pace.left(now)}")
 
     def done(self) -> None:
-        """The file is done with."""
+        """The file or the build is done with."""
         self._bars.update(self._fetch, visible=False)
 
     # what a run tells

