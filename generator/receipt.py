@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from generator.canonical import pretty
-from generator.errors import AuditError
+from generator.errors import AuditError, RunError
 from generator.host import Host
 from generator.schema import (
     Count,
@@ -253,7 +253,21 @@ def render(receipt: Receipt) -> str:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* to *path* so that a reader sees the old file or the new one, never a part."""
+    """Write *text* to *path* so that a reader sees the old file or the new one, never a part.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+    try:
+        _replace(path, text)
+    except OSError as error:
+        raise RunError(
+            f"{path} cannot be written: {error.strerror or error}.",
+            "Make room there, or get the right to write.",
+        ) from error
+
+
+def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

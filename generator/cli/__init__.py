@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 
 import click
 
@@ -19,6 +21,8 @@ INTERNAL = 1
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt_once)
     code = invoke(argv)
     try:
         sys.stdout.flush()
@@ -64,6 +68,12 @@ def invoke(argv: Sequence[str] | None = None) -> int:
         )
         return INTERNAL
     return code if isinstance(code, int) else 0
+
+
+def _interrupt_once(_number: int, _frame: FrameType | None) -> None:
+    """Interrupt, and let a second Ctrl-C do nothing: ending takes a moment and must be whole."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _leave_pipe() -> int:

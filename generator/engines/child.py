@@ -65,6 +65,8 @@ def main() -> None:
     order = json.loads(sys.stdin.buffer.readline())
     die_with(order["parent"])
     threading.Thread(target=watch_parent, daemon=True).start()
+    # no bytecode is read from beside the verified files; Python's own, read until here, is its own
+    sys.pycache_prefix = "/nonexistent"
     sys.path.insert(0, order["root"])
     engine = importlib.import_module("xllamacpp")
     parameters = engine.CommonParams()

@@ -19,8 +19,8 @@ from generator.settings import ServerSettings
 
 # The lowest at which the log tells n_batch, n_ubatch and what became of flash attention.
 VERBOSITY = 4
-# No environment, no site, and no bytecode beside the verified files, written or read.
-ISOLATED = ("-I", "-S", "-B", "-X", "pycache_prefix=/nonexistent")
+# No environment, no site, and no bytecode written.
+ISOLATED = ("-I", "-S", "-B")
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ class Digests:
         # A store that may not be written to, or whose disk is full, still serves.
         with suppress(OSError), self._lock:
             kept = {path: old for path, old in self._read().items() if os.access(path, os.F_OK)}
-            fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+            # under the lock it is ours alone, and what a killed process left is written over
+            fresh = self._file.with_name(f"{self._file.name}.new")
             try:
                 fresh.write_text(json.dumps(kept | entry, indent=1, sort_keys=True))
                 fresh.replace(self._file)
