@@ -18,6 +18,8 @@ from generator.models.progress import Progress
 
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 _LAST_LINES = 8
+# what pip, like anybody, is told by a disk that takes no more
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,10 @@ def _download(
         said, code = _run(command, folder, manner.environment, progress)
     finally:
         progress.done()
-    if any(os.strerror(errno.ENOSPC) in line for line in said) and code != 0:
-        raise disk_error(label, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    for number in _DISK if code != 0 else ():
+        reason = os.strerror(number)
+        if any(reason in line for line in said):
+            raise disk_error(label, OSError(number, reason))
     if code != 0:
         raise FetchError(
             f"{label}: pip could not download {names} (exit code {code}).",
