@@ -1,0 +1,126 @@
+"""The boots of an experiment on cached openings, read as cells: one for each opening."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from generator.answers import Answer, read_answers
+from generator.prefixes.declared import (
+    AGAIN,
+    AS_COLD,
+    CACHED,
+    COLD,
+    CONTROL,
+    OPENING,
+    UNUSED,
+    WHOLE,
+)
+from generator.receipt import BootRecord
+
+Answers = Mapping[tuple[str, str], Answer]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One opening.
+
+    Attributes:
+        opening_tokens: How many tokens the ask for the opening evaluated.
+        given: The whole prompt's answer after it, whatever it took from the cache.
+        valid: Whether it took what the opening left there.
+        answer: The answer, if it is valid; *again* the one of the fresh boot.
+        as_cold: The answer of a cold server whose micro-batch is *width* tokens wide, if there is.
+    """
+
+    characters: int
+    opening_tokens: int | None
+    given: Answer | None
+    valid: bool | None
+    answer: Answer | None
+    again: Answer | None
+    width: int | None
+    as_cold: Answer | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything that was measured; *answers* are those that count, the cold one in front."""
+
+    asked: int
+    answered: int
+    invalid: int
+    cold: Answer | None
+    cold_again: Answer | None
+    control: Answer | None
+    unused: Answer | None
+    cells: tuple[Cell, ...]
+    answers: tuple[Answer, ...]
+
+
+def as_intended(opening: Answer, whole: Answer) -> bool:
+    """Whether a prompt took from the cache what an opening of it had left there.
+
+    That is all that was evaluated, or all but the last token: this is another one if what follows
+    merges with it, and is evaluated again if it is the whole prompt's last.
+    """
+    evaluated = opening.prompt_n
+    return opening.valid and whole.cache_n > 0 and whole.cache_n in (evaluated, evaluated - 1)
+
+
+def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
+    """Sort the answers into cells; the names of boots and asks say which."""
+    found = {(answer.boot, answer.ask): answer for answer in read_answers(boots)}
+    counted = {key: answer for key, answer in found.items() if answer.valid}
+    names = [boot.name for boot in boots]
+    widths = {boot.name: int(boot.settings["n_ubatch"]) for boot in boots}
+    lengths = [
+        int(name.removeprefix(CACHED))
+        for name in names
+        if name.startswith(CACHED) and not name.endswith(AGAIN)
+    ]
+    cells = tuple(_cell(length, found, widths) for length in lengths)
+    wrong = [key for key, answer in found.items() if not _as_planned(key, answer, found)]
+    cold, unused = counted.get((COLD, COLD)), counted.get((UNUSED, WHOLE))
+    listed = [cold, *(cell.answer for cell in cells), *(cell.as_cold for cell in cells), unused]
+    return Sheet(
+        asked=sum(len(boot.asks) for boot in boots),
+        answered=len(found),
+        invalid=len(wrong),
+        cold=cold,
+        cold_again=counted.get((COLD + AGAIN, COLD)),
+        control=counted.get((COLD, CONTROL)),
+        unused=unused,
+        cells=cells,
+        answers=tuple(answer for answer in listed if answer),
+    )
+
+
+def _as_planned(key: tuple[str, str], answer: Answer, found: Answers) -> bool:
+    boot, ask = key
+    opening = found.get((boot, OPENING))
+    if ask != WHOLE or boot == UNUSED or opening is None:
+        return answer.valid
+    return as_intended(opening, answer)
+
+
+def _cell(length: int, found: Answers, widths: Mapping[str, int]) -> Cell:
+    name, cold = f"{CACHED}{length}", f"{AS_COLD}{length}"
+    opening, whole = found.get((name, OPENING)), found.get((name, WHOLE))
+    valid = as_intended(opening, whole) if opening and whole else None
+    as_cold = found.get((cold, COLD))
+    return Cell(
+        characters=length,
+        opening_tokens=opening.prompt_n if opening else None,
+        given=whole,
+        valid=valid,
+        answer=whole if valid else None,
+        again=_again(name + AGAIN, found),
+        width=widths.get(cold),
+        as_cold=as_cold if as_cold and as_cold.valid else None,
+    )
+
+
+def _again(boot: str, found: Answers) -> Answer | None:
+    opening, whole = found.get((boot, OPENING)), found.get((boot, WHOLE))
+    return whole if opening and whole and as_intended(opening, whole) else None
