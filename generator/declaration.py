@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
+from generator.named_files import for_receipt
 from generator.schema import Bilingual, Count, IsoDate, Model, Name, NonEmpty, Sha256
 from generator.settings import Endpoint, Sampling, ServerSettings
 
@@ -199,7 +200,7 @@ class Resolved(Generic[E_co]):
             "prompts": dict(self.prompts),
             "model": self.model,
             "engine": self.engine,
-            "server": self.server.model_dump(mode="json"),
+            "server": for_receipt(self.server).model_dump(mode="json"),
             "sampling": self.sampling.model_dump(mode="json"),
         }
 

@@ -50,7 +50,7 @@ class ModelRecord(Model):
     """The model's bytes and what its header says of them.
 
     Attributes:
-        shards: Every file of a model that is split over several; the first is `file`.
+        shards: The further files of a model that was split; `file` is then its first.
     """
 
     pin: NonEmpty

@@ -17,6 +17,7 @@ from generator.engines.effective import scrub_props
 from generator.engines.table import command_line
 from generator.errors import EngineError
 from generator.journal import Journal
+from generator.named_files import for_receipt
 from generator.outcome import Answered, Failed
 from generator.plan import Ask, Boot, DrawnSeed, EngineSeed, FixedSeed, Plan
 from generator.receipt import Answered as AnsweredRecord
@@ -228,13 +229,14 @@ def _outcome_record(outcome: Answered | Failed) -> AnsweredRecord | FailedRecord
 
 
 def _boot_record(boot: Boot, server: RunningServer, life: LifeRecord) -> BootRecord:
+    shown = for_receipt(boot.server)
     return BootRecord(
         name=boot.name,
         engine=boot.engine,
         model=boot.model,
-        settings=boot.server.model_dump(mode="json"),
+        settings=shown.model_dump(mode="json"),
         effective=server.effective,
-        command_line=command_line(boot.server, boot.model),
+        command_line=command_line(shown, boot.model),
         props=scrub_props(server.props),
         mismatches=[
             MismatchRecord(name=m.name, declared=m.declared, effective=m.effective)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from generator.bench import chat_template_path, file_record
 from generator.declaration import Declaration
 from generator.evidence import Evidence, declare, gather
-from generator.measure import chat_template_path, file_record, plan_experiment, write_sums
+from generator.measure import plan_experiment, write_sums
 from generator.pin_types import WheelEngine
 from generator.pins import Pins, load_pins
 from generator.plan import Ask, Boot, seed_word

@@ -20,9 +20,10 @@ from typing import Any
 import httpx
 
 from generator.audit import audit_article
+from generator.bench import Bench
 from generator.evidence import articles, declare
 from generator.journal import Journal
-from generator.measure import Bench, measure, open_ledger, plan_experiment
+from generator.measure import measure, open_ledger, plan_experiment
 from generator.models.progress import NoProgress
 from generator.models.store import Store
 from generator.pins import load_pins

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from generator.audit.findings import NOTHING, Report
+from generator.bench import chat_template_path, file_record
 from generator.errors import InputError
-from generator.measure import chat_template_path, file_record
 from generator.pins import Pins
 from generator.receipt import Receipt
 

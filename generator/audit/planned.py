@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from generator.audit.findings import NOTHING, Report
+from generator.named_files import for_receipt
 from generator.plan import Ask, Boot, Plan, seed_word
 from generator.receipt import AskRecord, BootRecord, Receipt
 from generator.run import prompt_evaluated
@@ -61,7 +62,7 @@ def _check_boot(report: Report, file: str, at: str, boot: Boot, record: BootReco
     for key, expected in {
         "engine": boot.engine,
         "model": boot.model,
-        "settings": boot.server.model_dump(mode="json"),
+        "settings": for_receipt(boot.server).model_dump(mode="json"),
     }.items():
         report.expect_json(
             file, f"{at}/{key}", "as planned", expected=expected, found=getattr(record, key)

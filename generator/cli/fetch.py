@@ -22,9 +22,10 @@ def command(
     every: bool,
 ) -> None:
     """Fetch and verify the engines and models that declarations name."""
+    from generator.bench import Bench
     from generator.cli.progress import Reporter
     from generator.declaration import Override
-    from generator.measure import Bench, plan_experiment
+    from generator.measure import plan_experiment
     from generator.models.sources import expected, fetch_model
     from generator.models.store import Store
     from generator.pins import load_pins

@@ -21,6 +21,17 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 @with_targets
 @with_pins
 @click.option(
+    "--llama-server",
+    envvar="LLAMA_SERVER",
+    metavar="PATH",
+    help="This llama-server of yours in place of the first declared engine.",
+)
+@click.option(
+    "--repin",
+    is_flag=True,
+    help="Pin engines of type path anew where they have changed, showing how.",
+)
+@click.option(
     "--start-limit",
     type=SECONDS,
     envvar="RECEIPTS_START_LIMIT",
@@ -42,6 +53,8 @@ def command(
     model: str | None,
     engine: str | None,
     every: bool,
+    llama_server: str | None,
+    repin: bool,
     start_limit: float | None,
     ask_limit: float | None,
 ) -> None:
@@ -54,17 +67,21 @@ def command(
     An experiment that declares several models or engines is measured with the first of each,
     unless others are named; a pin that it does not declare takes the first one's place.
     """
+    from generator.bench import Bench
     from generator.cli.failures import failed_asks
+    from generator.cli.local import first_engine, with_own
     from generator.cli.progress import Reporter
     from generator.declaration import Override
     from generator.limits import Limits, crowding
     from generator.lock import locked
-    from generator.measure import Bench, measure, open_ledger, plan_experiment, write_sums
+    from generator.measure import measure, open_ledger, plan_experiment, write_sums
     from generator.models.store import Store
     from generator.pins import load_pins
     from generator.publish import write_matrices
+    from generator.upgrade import wishes
 
-    chosen = project.select(targets, Override(model, engine), every_variant=every)
+    wanted = Override(model, first_engine(engine, llama_server))
+    chosen = project.select(targets, wanted, every_variant=every)
     pins = load_pins(project.root)
     plans = [plan_experiment(d.experiments[name]) for d, names in chosen for name in names]
     asks = sum(plan.asks for plan in plans)
@@ -73,7 +90,10 @@ def command(
         for declaration, _ in chosen:
             locks.enter_context(locked(project.root, declaration.article))
         limits = Limits(start_limit, ask_limit)
-        bench = Bench(project.root, pins, Store.of_user(), reporter, limits)
+        store = Store.of_user()
+        used = {boot.engine for plan in plans for boot in plan.boots} if repin else set()
+        pins = with_own(pins, llama_server, used, wishes.Bench(project.root, store, reporter))
+        bench = Bench(project.root, pins, store, reporter, limits)
         for plan in plans:
             bench.prepare(plan)
             for line in crowding(plan, bench.host):

@@ -13,13 +13,15 @@ from typing import Any
 import pytest
 from filelock import FileLock, Timeout
 
+from generator.bench import Bench, file_record
 from generator.declaration import Declaration
 from generator.errors import EngineError, InputError, RunError
 from generator.evidence import declare
 from generator.lock import locked
-from generator.measure import Bench, file_record, measure, open_ledger, plan_experiment, write_sums
-from generator.plan import Boot
+from generator.measure import measure, open_ledger, plan_experiment, write_sums
+from generator.plan import Boot, Plan
 from generator.receipt import Receipt, read, receipt_path
+from generator.settings import ServerSettings
 from tests import factory
 from tests.factory import completion_response
 from tests.unit.launching import FakeEngine, KillError, Watching
@@ -313,3 +315,23 @@ def test_a_holder_that_left_no_name_is_still_a_holder(tmp_path: Path) -> None:
         locked(tmp_path, "some-article"),
     ):
         pass
+
+
+def test_a_file_that_a_setting_names_is_digested_and_its_folder_is_told_to_nobody(
+    tmp_path: Path,
+) -> None:
+    secret = tmp_path / "somebody" / "rules.gbnf"
+    secret.parent.mkdir()
+    secret.write_text("root ::= 'a'")
+    boot = Boot("main", "e", "m", ServerSettings(extra={"grammar_file": str(secret)}), ())
+    nothing: Any = None
+    bench = Bench(tmp_path / "project", nothing, nothing, nothing)
+    bench.engines["e"] = bench.models["m"] = nothing
+    plan = Plan("some-article", "runs", "repeat", (boot,))
+    bench.prepare(plan)
+    (label,) = bench.named(plan)
+    assert bench.named(plan)[label].sha256 == hashlib.sha256(secret.read_bytes()).hexdigest()
+    told = f"{label} {bench.named(plan)[label].name}"
+    assert "rules.gbnf" in told
+    assert "somebody" not in told
+    assert "grammar_file" in told

@@ -1,0 +1,138 @@
+"""The bench: everything that a plan needs, fetched, verified and ready to be launched."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from generator import host
+from generator.engines.base import Engine, RunningServer
+from generator.engines.obtain import obtain
+from generator.errors import Fault, InputError
+from generator.host import Host
+from generator.limits import Limits
+from generator.models.metadata import read_metadata
+from generator.models.progress import Progress
+from generator.models.sources import fetch_model
+from generator.models.store import Store
+from generator.named_files import NamedFile, for_engine, named_files
+from generator.pins import Pins
+from generator.plan import Ask, Boot, Plan
+from generator.receipt import EngineRecord, FileRecord, ModelRecord
+
+TEMPLATES = Path("receipts", "chat-templates")
+
+
+@dataclass
+class Bench:
+    """Everything fetched, verified and ready for measuring below one root."""
+
+    root: Path
+    pins: Pins
+    store: Store
+    progress: Progress
+    limits: Limits = field(default_factory=Limits)
+    host: Host = field(default_factory=host.probe)
+    engines: dict[str, tuple[Engine, EngineRecord]] = field(default_factory=dict)
+    models: dict[str, tuple[Path, ModelRecord]] = field(default_factory=dict)
+    templates: dict[str, tuple[Path, FileRecord]] = field(default_factory=dict)
+    files: dict[str, FileRecord] = field(default_factory=dict)
+
+    def prepare(self, plan: Plan) -> None:
+        """Fetch and verify what *plan* needs; nothing is launched before all of it is right."""
+        for boot in plan.boots:
+            if boot.engine not in self.engines:
+                self.engines[boot.engine] = self._engine(boot.engine)
+            if boot.model not in self.models:
+                self.models[boot.model] = self._model(boot.model)
+            name = boot.server.chat_template
+            if name is not None and name not in self.templates:
+                self.templates[name] = self._template(plan, name)
+            for named in named_files(boot.server, self.root):
+                self.files.setdefault(_label(named), file_record(named.path, named.name))
+
+    def launch(self, boot: Boot) -> AbstractContextManager[RunningServer]:
+        """Start the server that *boot* asks for."""
+        engine, _ = self.engines[boot.engine]
+        template = boot.server.chat_template
+        return engine.launch(
+            for_engine(boot.server, self.root),
+            self.models[boot.model][0],
+            boot.model,
+            self.templates[template][0] if template else None,
+        )
+
+    def named(self, plan: Plan) -> dict[str, FileRecord]:
+        """Return the record of every file that a setting of *plan* names, by setting and name."""
+        labels = {_label(n) for boot in plan.boots for n in named_files(boot.server, self.root)}
+        return {label: self.files[label] for label in sorted(labels)}
+
+    def ask_limit(self, boot: Boot, ask: Ask) -> float:
+        """Return how long *ask* may take, in seconds."""
+        model_bytes = self.models[boot.model][1].bytes
+        return self.limits.of_ask(boot, ask, model_bytes, self.host)
+
+    def _engine(self, name: str) -> tuple[Engine, EngineRecord]:
+        pin = self.pins.engine(name)
+        obtained = obtain(pin, self.store, self.progress, self.root)
+        record = EngineRecord(
+            pin=pin.name,
+            type=pin.type,
+            version=obtained.version,
+            build=obtained.build,
+            origin_sha256=obtained.origin_sha256,
+            built=dict(obtained.built),
+            files=[
+                FileRecord(name=file.name, bytes=file.bytes, sha256=file.sha256)
+                for file in obtained.files
+            ],
+        )
+        limit_s = self.limits.start_s
+        return obtained.engine if limit_s is None else obtained.engine.within(limit_s), record
+
+    def _model(self, name: str) -> tuple[Path, ModelRecord]:
+        pin = self.pins.model(name)
+        path = fetch_model(pin, self.store, self.progress, root=self.root)
+        metadata = read_metadata(path)
+        return path, ModelRecord(
+            pin=pin.name,
+            title=pin.title,
+            file=pin.file,
+            bytes=pin.bytes,
+            sha256=pin.sha256,
+            license=pin.license,
+            metadata=asdict(metadata),
+            shards=[
+                FileRecord(name=shard.file, bytes=shard.bytes, sha256=shard.sha256)
+                for shard in pin.shards
+            ],
+        )
+
+    def _template(self, plan: Plan, name: str) -> tuple[Path, FileRecord]:
+        path = chat_template_path(self.root, name)
+        if path.parent != self.root / TEMPLATES or not path.is_file():
+            file = f"receipts/{plan.article}.yaml"
+            where = f"$.experiments.{plan.experiment}.server.chat_template"
+            problem = f"there is no {(TEMPLATES / name).as_posix()}.jinja"
+            raise InputError(
+                [Fault(file, 1, 1, where, problem, "add the file or correct the name")]
+            )
+        return path, file_record(path)
+
+
+def chat_template_path(root: Path, name: str) -> Path:
+    """Return where the chat template *name* lies below *root*."""
+    return root / TEMPLATES / f"{name}.jinja"
+
+
+def file_record(path: Path, name: str | None = None) -> FileRecord:
+    """Return a file's size and digest, under its own name or another one."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return FileRecord(name=name or path.name, bytes=path.stat().st_size, sha256=digest)
+
+
+def _label(named: NamedFile) -> str:
+    return f"{named.setting}: {named.name}"
