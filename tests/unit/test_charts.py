@@ -176,6 +176,6 @@ def test_decades_hold_every_value_in_few_steps(
     values: list[float], first: float, last: float
 ) -> None:
     decades = _decades(values)
-    assert (decades[0], decades[-1]) == (pytest.approx(first), pytest.approx(last))
+    assert [decades[0], decades[-1]] == pytest.approx([first, last])
     assert 2 <= len(decades) <= 10
     assert decades == sorted(decades)
