@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError, field_validator
 
 from generator.errors import Fault, InputError
-from generator.pin_types import EnginePin, ModelPin, PinName
+from generator.pin_types import LOCAL_ENGINE, EnginePin, ModelPin, PinName
 from generator.schema import Model
 from generator.yamlfile import display_name, faults_from_pydantic, load
 
@@ -35,6 +35,13 @@ class _EnginesFile(Model):
     engines: dict[PinName, EnginePin]
 
     _named = field_validator("engines")(_refuse_other_names)
+
+    @field_validator("engines")
+    @classmethod
+    def _keep_local(cls, pins: dict[PinName, EnginePin]) -> dict[PinName, EnginePin]:
+        if LOCAL_ENGINE in pins:
+            raise ValueError(f"`{LOCAL_ENGINE}` is kept for LLAMA_SERVER → choose another name")
+        return pins
 
 
 class _ModelsFile(Model):

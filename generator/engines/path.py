@@ -15,7 +15,9 @@ from generator.engines.probe import Probe, probe
 from generator.errors import FetchError
 from generator.models.store import Store
 from generator.pin_changes import changes
-from generator.pin_types import PathEngine
+from generator.pin_types import LOCAL_ENGINE, PathEngine
+
+_UNPINNED = {"pinned": "when it was measured, by LLAMA_SERVER"}
 
 
 def obtain(pin: PathEngine, store: Store, root: Path) -> Obtained:
@@ -51,7 +53,7 @@ def obtain(pin: PathEngine, store: Store, root: Path) -> Obtained:
         files=tuple(
             LoadedFile(names[path], path.stat().st_size, digest) for path, digest in files.items()
         ),
-        built=there.seen.built,
+        built={**there.seen.built, **(_UNPINNED if pin.name == LOCAL_ENGINE else {})},
     )
 
 

@@ -35,7 +35,7 @@ def obtain(pin: UrlEngine, store: Store, progress: Progress) -> Obtained:
     holds = contents(store.verified(expected, progress), pin.name)
     _verify_tree(pin, root, holds, store)
     program = (root / archive.member).resolve()
-    environment = {"LD_LIBRARY_PATH": str(program.parent)}
+    environment = run_environment(program)
     seen = probe(program, environment)
     loadable = {
         name: digest
@@ -62,6 +62,11 @@ def obtain(pin: UrlEngine, store: Store, progress: Progress) -> Obtained:
         ),
         built=seen.built,
     )
+
+
+def run_environment(program: Path) -> dict[str, str]:
+    """Return what lets a program take its libraries from beside it and not from elsewhere."""
+    return {"LD_LIBRARY_PATH": str(program.parent)}
 
 
 def archive_here(pin: UrlEngine) -> Archive:

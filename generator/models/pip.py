@@ -18,6 +18,7 @@ from generator.models.progress import Progress
 
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 _LAST_LINES = 8
+_LONGEST_LINE = 300
 # what pip, like anybody, is told by a disk that takes no more
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -159,9 +160,14 @@ def _listen(pip: subprocess.Popen[str], said: deque[str], progress: Progress) ->
     for line in pip.stdout or ():
         match = _PROGRESS.fullmatch(line.strip())
         if match is None:
-            said.append(line.rstrip())
+            said.append(_cut(line.rstrip()))
             continue
         now = int(match[1])
         # A smaller number is the beginning of the next file.
         progress.advance(now - before if now >= before else now)
         before = now
+
+
+def _cut(line: str) -> str:
+    """Leave the middle out of a long line; of many versions pip names the newest last."""
+    return line if len(line) <= _LONGEST_LINE else f"{line[:120]} … {line[-120:]}"

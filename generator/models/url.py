@@ -42,7 +42,7 @@ def fetch_url(urls: Sequence[str], expected: Expected, store: Store, progress: P
     store.ensure_space(expected.bytes - part.size, expected.label)
     addresses = [address_of(url) for url in urls]
     failures: list[FetchError] = []
-    with _client() as client:
+    with http_client() as client:
         try:
             part.read_kept(expected.label, progress)
             progress.start(expected.label, expected.bytes, part.size)
@@ -177,7 +177,12 @@ class _Download:
         return SourceError(f"was cut off after {came}", kept)
 
 
-def _client() -> httpx.Client:
+def http_client() -> httpx.Client:
+    """Open a client that goes by the user's proxy and certificates, but to this machine directly.
+
+    Raises:
+        FetchError: The environment's settings of the network cannot be used.
+    """
     direct = {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")}
     try:
         return httpx.Client(
