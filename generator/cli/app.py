@@ -16,6 +16,7 @@ from generator.cli import (
     fetch,
     listing,
     models,
+    pins,
     plan,
     render,
     run,
@@ -62,7 +63,7 @@ def app(context: click.Context, root: Path, debug: bool) -> None:  # noqa: ARG00
 
 
 MODULES = (
-    *(check, plan, run, render, build, audit, fetch, models, doctor, listing, serve),
+    *(check, plan, run, render, build, audit, fetch, models, pins, doctor, listing, serve),
     bug_report,
 )
 for module in MODULES:
