@@ -12,7 +12,7 @@ from generator.sweeps.attribution import Outputs
 from generator.sweeps.cells import Intervened, Measured, Sheet
 from generator.sweeps.designs import CACHE, Cell, factor_of
 from generator.sweeps.grouping import Grouping
-from generator.sweeps.result import Factor, Intervention, Removal, Row, Setting, State
+from generator.sweeps.parts import Factor, Intervention, Removal, Row, Setting, State
 
 BASE: Cell = frozenset()
 WARM: Cell = frozenset({f"{CACHE}=warm"})

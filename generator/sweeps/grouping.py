@@ -9,7 +9,7 @@ from generator.answers import Answer
 from generator.sweeps import drift
 from generator.sweeps.cells import Measured, Sheet, bits, tokens
 from generator.sweeps.designs import is_label
-from generator.sweeps.result import Group, Line
+from generator.sweeps.parts import Group, Line
 
 
 class Grouping:

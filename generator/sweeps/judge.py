@@ -8,9 +8,11 @@ from generator.analysis import Divergence
 from generator.receipt import BootRecord
 from generator.sweeps import attribution
 from generator.sweeps.attribution import Role
-from generator.sweeps.cells import Sheet, read_sheet, tally, tokens
+from generator.sweeps.cells import Sheet, tokens
 from generator.sweeps.findings import BASE, Findings
-from generator.sweeps.result import Cause, Factor, Intervention, Outcome, Removal, Result, Row
+from generator.sweeps.parts import Factor, Intervention, Removal, Row
+from generator.sweeps.reading import read_sheet, tally
+from generator.sweeps.result import Cause, Outcome, Result
 
 
 def judge(boots: Sequence[BootRecord]) -> Result:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.charts import _decades, _ticks, specification, svg
+from generator.charts import specification, svg
+from generator.charts.style import decades, ticks
 from generator.figures import Bar, Bars, Figure, Place, Places, Wording
 
 BARS = Bars(
@@ -138,10 +139,10 @@ def test_axis_of_small_counts_repeats_no_label() -> None:
 
 @pytest.mark.parametrize("top", [1, 2, 3, 7, 10, 99, 100, 986, 12345, 1e7])
 def test_axis_has_few_ticks_each_of_them_whole(top: float) -> None:
-    ticks = _ticks(top)
-    assert ticks[0] == 0
-    assert top / 2 < ticks[-1] <= top
-    assert 2 <= len(ticks) <= 8
+    found = ticks(top)
+    assert found[0] == 0
+    assert top / 2 < found[-1] <= top
+    assert 2 <= len(found) <= 8
 
 
 def test_no_bars_are_still_a_figure() -> None:
@@ -175,7 +176,7 @@ def test_places_with_nothing_to_draw_are_still_a_figure(places: tuple[Place, ...
 def test_decades_hold_every_value_in_few_steps(
     values: list[float], first: float, last: float
 ) -> None:
-    decades = _decades(values)
-    assert [decades[0], decades[-1]] == pytest.approx([first, last])
-    assert 2 <= len(decades) <= 10
-    assert decades == sorted(decades)
+    found = decades(values)
+    assert [found[0], found[-1]] == pytest.approx([first, last])
+    assert 2 <= len(found) <= 10
+    assert found == sorted(found)

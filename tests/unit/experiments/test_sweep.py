@@ -336,6 +336,14 @@ def test_a_prefix_that_left_nothing_in_the_cache_does_not_count() -> None:
     assert (result.invalid, result.unmeasured) == (1, 1)
 
 
+def test_an_intervention_whose_prefix_left_nothing_cannot_be_judged() -> None:
+    one = {"set": {"prefix": -1}, "predict": {"same_as": {"cache": "warm"}}, "because": BECAUSE}
+    unshared = response(A, cache_n=0, prompt_n=PROMPT_TOKENS)
+    server = but(warm_flips, "shared a", "cold as cache=warm", unshared)
+    result = verdict(server, interventions={"shared": one})
+    assert (result.invalid, result.interventions_open) == (1, 1)
+
+
 def test_a_flip_whose_parts_were_not_measured_is_attributed_to_nobody() -> None:
     server = but(only_together, "n_ubatch=256 a", "cold", None)
     result = verdict(server, factors=PAIRS, design="pairs")

@@ -1,0 +1,128 @@
+"""A sweep's boots sorted into cells; the names of boots and asks say where each answer belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from generator.answers import Answer, read_answers
+from generator.receipt import AskRecord, BootRecord
+from generator.sweeps.cells import CONTROL, Intervened, Measured, Sheet
+from generator.sweeps.designs import (
+    BASELINE,
+    CACHE,
+    PREFIX,
+    Cell,
+    is_label,
+    label,
+    read_label,
+)
+
+
+def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
+    """Sort the answers of a sweep's boots into its cells.
+
+    Raises:
+        ValueError: An ask has no name of ours.
+    """
+    heap = _Heap()
+    for boot, ask, answer in _answered(boots):
+        # the last word of a boot's name tells it from its twin
+        heap.put(boot.name.rpartition(" ")[0], ask.name, answer if _counts(ask, answer) else None)
+    return heap.sheet(boots)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of the asks, those too that only fill the cache."""
+
+    asked: int
+    answered: int
+    invalid: int
+
+
+def tally(boots: Sequence[BootRecord]) -> Tally:
+    """Count the asks of a sweep."""
+    asks = list(_answered(boots))
+    given = [(ask, answer) for _, ask, answer in asks if answer is not None]
+    return Tally(len(asks), len(given), sum(not _counts(ask, answer) for ask, answer in given))
+
+
+def _answered(
+    boots: Sequence[BootRecord],
+) -> Iterator[tuple[BootRecord, AskRecord, Answer | None]]:
+    given = {(answer.boot, answer.ask): answer for answer in read_answers(boots)}
+    for boot in boots:
+        for ask in boot.asks:
+            yield boot, ask, given.get((boot.name, ask.name))
+
+
+def _counts(ask: AskRecord, answer: Answer | None) -> bool:
+    """Whether an answer's use of the cache was as planned.
+
+    After a shared prefix a plan cannot say how much of the cache is used, but some must be.
+    """
+    if answer is None or not answer.valid:
+        return False
+    return ask.cache != "any" or ask.name == CONTROL or answer.cache_n > 0
+
+
+@dataclass
+class _Heap:
+    """Answers by cell and by intervention, in the order in which they come."""
+
+    cells: dict[Cell, list[Answer | None]] = field(default_factory=dict)
+    names: dict[Cell, str] = field(default_factory=dict)
+    foretold: dict[tuple[str, str], list[Answer | None]] = field(default_factory=dict)
+    control: list[Answer | None] = field(default_factory=list)
+    lines: dict[str, dict[str, list[Answer | None]]] = field(default_factory=dict)
+
+    def put(self, head: str, ask: str, answer: Answer | None) -> None:
+        state, _, prediction = ask.partition(" ")
+        if state == PREFIX or (not is_label(head) and not prediction):
+            return  # it only fills the cache
+        if state == CONTROL:
+            self.control.append(answer)
+            return
+        self.lines.setdefault(head, {}).setdefault(state, []).append(answer)
+        if not is_label(head):
+            self.foretold.setdefault((head, ask), []).append(answer)
+            return
+        settings = [] if head == BASELINE else head.split(" ")
+        if state.startswith("warm"):
+            settings.append(f"{CACHE}=warm")
+        elif state != "cold":
+            raise ValueError(f"{head}: no ask of a sweep is called {ask!r}")
+        self.cells.setdefault(frozenset(settings), []).append(answer)
+        self.names.setdefault(frozenset(settings), label(settings))
+
+    def sheet(self, boots: Sequence[BootRecord]) -> Sheet:
+        interventions = []
+        for (name, ask), answers in self.foretold.items():
+            state, expects, predicted = ask.split(" ", 2)
+            if expects not in ("as", "unlike"):
+                raise ValueError(f"{name}: no ask of a sweep is called {ask!r}")
+            interventions.append(
+                Intervened(
+                    name,
+                    _settings(boots, name),
+                    state,
+                    "as" if expects == "as" else "unlike",
+                    read_label(predicted),
+                    _measured(name, answers),
+                )
+            )
+        cells = {key: _measured(self.names[key], found) for key, found in self.cells.items()}
+        cells.setdefault(frozenset(), Measured(BASELINE, 0, ()))
+        return Sheet(cells, tuple(interventions), _measured(CONTROL, self.control), self.lines)
+
+
+def _measured(name: str, answers: Sequence[Answer | None]) -> Measured:
+    return Measured(name, len(answers), tuple(a for a in answers if a is not None))
+
+
+def _settings(boots: Sequence[BootRecord], name: str) -> tuple[str, ...]:
+    """Return what an intervention's server was started with and the baseline's was not."""
+    boot = next(boot for boot in boots if boot.name.startswith(f"{name} "))
+    base = boots[0].settings
+    return tuple(f"{key}={value}" for key, value in boot.settings.items() if value != base[key])
