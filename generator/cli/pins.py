@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from generator.upgrade.wishes import Wish
 
 
-@click.group("pins")
+@click.group("pins", short_help="List the pins, renew one, or pin a llama-server of yours.")
 def command() -> None:
     """Look at the pinned engines and models, renew a pin, and pin a llama-server of your own."""
 
