@@ -105,6 +105,7 @@ class Removal:
         removes: Movers that move nothing beside it.
         leaves: Movers that still move a token beside it.
         untried: Movers that were not tried beside it.
+        bitwise: Whether what it removes leaves no trace in any probability either.
         keeps_baseline: Whether, alone, it gives the baseline's tokens.
     """
 
@@ -112,6 +113,7 @@ class Removal:
     removes: tuple[Cell, ...]
     leaves: tuple[Cell, ...]
     untried: tuple[Cell, ...]
+    bitwise: bool
     keeps_baseline: bool
 
 
@@ -133,5 +135,11 @@ def removal(setting: str, outputs: Outputs, found: Sequence[Cell]) -> Removal | 
             leaves.append(mover)
     if not removes and not leaves:
         return None
-    keeps = alone.tokens == outputs[frozenset()].tokens
-    return Removal(setting, tuple(removes), tuple(leaves), tuple(untried), keeps)
+    return Removal(
+        setting,
+        tuple(removes),
+        tuple(leaves),
+        tuple(untried),
+        bitwise=all(outputs[mover | {setting}].bits == alone.bits for mover in removes),
+        keeps_baseline=alone.tokens == outputs[frozenset()].tokens,
+    )

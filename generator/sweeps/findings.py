@@ -120,6 +120,7 @@ class Findings:
             removes=[self.name(cell) for cell in found.removes],
             leaves=[self.name(cell) for cell in found.leaves],
             untried=[self.name(cell) for cell in found.untried],
+            bitwise=found.bitwise,
             keeps_baseline=found.keeps_baseline,
             tokens_per_second=beside.tokens_per_second,
             tokens_per_second_without=without.tokens_per_second,
@@ -134,8 +135,11 @@ class Findings:
     def _intervention(self, one: Intervened) -> Intervention:
         got = one.measured.output if self.outputs else None
         foretold = self.outputs.get(one.predicted)
-        plain = self.outputs.get(WARM if one.state == "warm" else BASE)
-        expected_same = one.expects == "as"
+        beside = WARM if one.state == "warm" else BASE
+        plain = self.outputs.get(beside)
+        told = got is not None and foretold is not None and plain is not None
+        telling = one.predicted == beside or foretold != plain
+        judged = told and (telling or one.expects == "as")
         first = one.measured.answers[0] if one.measured.answers else None
         return Intervention(
             name=one.name,
@@ -144,9 +148,10 @@ class Findings:
             expects=one.expects,
             predicted=self._predicted_name(one),
             group=self.grouping.of(one.measured),
+            plain_group=self.grouping.of(self.sheet.cells.get(beside)),
             predicted_group=self.grouping.of(self.sheet.cells.get(one.predicted)),
-            as_predicted=(got == foretold) is expected_same if got and foretold else None,
-            telling=(plain == foretold) is not expected_same if plain and foretold else None,
+            as_predicted=(got == foretold) is (one.expects == "as") if judged else None,
+            telling=telling if told else None,
             cache_n=first.cache_n if first else None,
             prompt_n=first.prompt_n if first else None,
         )

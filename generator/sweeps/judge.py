@@ -101,8 +101,9 @@ def _cause(interventions: Sequence[Intervention]) -> Cause:
         return "untested"
     if False in judged:
         return "contradicted"
-    telling = any(one.telling for one in interventions)
-    return "shown" if telling and None not in judged else "open"
+    # one of them must have led to another answer than doing nothing does
+    moved = any(one.expects == "as" and one.group != one.plain_group for one in interventions)
+    return "shown" if moved and None not in judged else "open"
 
 
 def _removers(removals: Sequence[Removal], *, tried: bool) -> list[str]:

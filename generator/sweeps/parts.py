@@ -92,6 +92,7 @@ class Removal(Model):
 
     Attributes:
         removes: Movers that move nothing beside it; `leaves` those that do, `untried` the rest.
+        bitwise: Whether what it removes leaves no trace in any probability either.
         keeps_baseline: Whether, alone, it gives the baseline's tokens.
         tokens_per_second: Speed of generation with the setting and the first mover that was tried;
             `tokens_per_second_without` with that mover alone.
@@ -102,6 +103,7 @@ class Removal(Model):
     removes: list[str]
     leaves: list[str]
     untried: list[str]
+    bitwise: bool
     keeps_baseline: bool
     tokens_per_second: float | None
     tokens_per_second_without: float | None
@@ -114,8 +116,11 @@ class Intervention(Model):
 
     Attributes:
         settings: What its server was started with and the baseline's was not.
-        telling: Whether the prediction could have failed: whether the predicted cell differs, bit
-            for bit, from the same ask without the intervention.
+        plain_group: What the same ask puts out without the intervention.
+        as_predicted: Null if a cell is missing or unstable, or if the answer is to be unlike
+            another one that is the plain one anyway.
+        telling: Whether there is a difference to test the prediction on: whether the predicted
+            cell is the plain one itself, or differs from it in any bit.
     """
 
     name: str
@@ -124,6 +129,7 @@ class Intervention(Model):
     expects: Expectation
     predicted: str
     group: str | None
+    plain_group: str | None
     predicted_group: str | None
     as_predicted: bool | None
     telling: bool | None

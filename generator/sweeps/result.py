@@ -35,7 +35,7 @@ class Result(Model):
             *Detector broken*: the negative control looks like the baseline. *Unmeasured*: the
             baseline or the control is missing.
         cause: What the interventions say: *shown*, if all came out as predicted and one of them
-            could have failed; *contradicted*, if one did not.
+            led to the predicted answer from another one; *contradicted*, if one did not.
         detector_works: Whether the negative control, another seed at a high temperature, differs.
         aa_identical: Whether every cell gave the same on two fresh boots, bit for bit.
         prompt_tokens: The prompt's length, by the server's count.
@@ -49,7 +49,7 @@ class Result(Model):
         innocent: Factors that never changed a token, wherever they were changed alone; `silent`
             those that changed no probability either.
         interventions_open: Interventions that cannot be judged.
-        interventions_telling: Those that could have failed.
+        interventions_telling: Those that had a difference to be tested on.
         mechanism_told: Flips of which the candidates tell gap and drift; `mechanism_holds` whether
             the lead shrank by at least the gap in all of them.
         trace: Gap and drift at every position of the cell `trace_of`.

@@ -193,7 +193,7 @@ def test_what_a_remedy_costs_is_told_by_the_server_s_clock() -> None:
         ["cache=warm"],
         [],
     )
-    assert remedy.keeps_baseline
+    assert (remedy.keeps_baseline, remedy.bitwise) == (True, True)
     # 2 ms for each prompt token, and three tokens at 50 a second
     assert remedy.seconds == pytest.approx(2 * PROMPT_TOKENS / 1000 + 0.06)
     assert remedy.seconds_without == pytest.approx(0.002 + 0.06)
@@ -366,6 +366,7 @@ def test_interventions_that_come_true_show_a_cause() -> None:
     assert (alone.settings, alone.group, alone.predicted) == (["n_ubatch=411"], "B", "cache=warm")
     assert (alone.cache_n, alone.prompt_n, alone.telling) == (0, PROMPT_TOKENS, True)
     assert (two_last.group, two_last.predicted_group, two_last.as_predicted) == ("A", "B", True)
+    assert (two_last.plain_group, two_last.telling) == ("A", True)
     assert (unused.state, unused.group, unused.telling) == ("warm", "A", True)
 
 
@@ -392,12 +393,20 @@ def test_an_intervention_that_failed_leaves_the_cause_open() -> None:
     assert (result.cause, result.interventions_open) == ("open", 1)
 
 
-def test_without_a_flip_a_prediction_could_not_have_failed() -> None:
-    alone = {"alone": INTERVENTIONS["alone"]}
-    result = verdict(nothing_flips, interventions=alone)
-    assert (result.interventions_as_predicted, result.interventions_telling) == (1, 0)
+def test_without_a_flip_there_is_nothing_to_test_a_prediction_on() -> None:
+    result = verdict(nothing_flips, interventions=INTERVENTIONS)
+    assert (result.interventions_telling, result.interventions_failed) == (0, 0)
+    # an answer unlike the warm one cannot be asked for where the warm one is the cold one
+    assert [one.as_predicted for one in result.interventions] == [True, None, True]
     assert result.cause == "open"
     assert verdict(nothing_flips).cause == "untested"
+
+
+def test_that_nothing_changes_can_be_predicted_and_shows_no_cause() -> None:
+    same = {"set": {"n_ubatch": {"prompt_tokens": 0}}, "predict": {"same_as": {}}}
+    result = verdict(nothing_flips, interventions={"same-shape": {**same, "because": BECAUSE}})
+    assert (result.interventions_as_predicted, result.interventions_telling) == (1, 1)
+    assert result.cause == "open"
 
 
 def test_a_remedy_not_tried_with_every_mover_says_so() -> None:

@@ -102,17 +102,17 @@ def test_a_remedy_is_tried_beside_the_movers() -> None:
     remedy = removal("b=1", outputs, found)
     assert remedy is not None
     assert (remedy.removes, remedy.leaves, remedy.untried) == ((cell("a"), cell("c")), (), ())
-    assert remedy.keeps_baseline
+    assert (remedy.bitwise, remedy.keeps_baseline) == (True, True)
     other = removal("a=1", outputs, found)
     assert other is None  # never tried beside c
 
 
 def test_a_remedy_may_give_another_answer_and_leave_some_movers() -> None:
-    outputs = outputs_of({"": "A", "a": "B", "b": "D", "c": "C", "ab": "D", "bc": "E"})
+    outputs = outputs_of({"": "A", "a": "B", "b": "D", "c": "C", "ab": "D'", "bc": "E"})
     remedy = removal("b=1", outputs, [cell("a"), cell("c")])
     assert remedy is not None
     assert (remedy.removes, remedy.leaves) == ((cell("a"),), (cell("c"),))
-    assert not remedy.keeps_baseline
+    assert (remedy.bitwise, remedy.keeps_baseline) == (False, False)
 
 
 def test_a_remedy_that_was_not_tried_with_all_says_so() -> None:
