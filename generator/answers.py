@@ -97,7 +97,7 @@ class Answer:
 
 def read_answers(boots: Sequence[BootRecord]) -> list[Answer]:
     """Return the answers of all answered asks, in order; failures are not answers."""
-    read = [_answer(boot.name, ask) for boot in boots for ask in boot.asks]
+    read = [read_answer(boot.name, ask) for boot in boots for ask in boot.asks]
     return [answer for answer in read if answer is not None]
 
 
@@ -122,7 +122,8 @@ def cache_as_planned(planned: str, cache_n: int, prompt_n: int) -> bool:
             return prompt_n > 0
 
 
-def _answer(boot: str, ask: AskRecord) -> Answer | None:
+def read_answer(boot: str, ask: AskRecord) -> Answer | None:
+    """Return the answer of one ask; None if it failed or its response is no answer."""
     if not isinstance(ask.outcome, Answered):
         return None
     try:

@@ -54,6 +54,7 @@ def bug_report(
     files = needed(receipt.models[boot.model], pin)
     name = boot.settings.get("chat_template")
     chat_template = receipt.chat_templates[name] if name else None
+    others = _named(receipt, left.boot, right.boot)
     template = template_environment(templates).get_template("bug-report/report.md.j2")
     report = template.render(
         receipt=receipt,
@@ -69,12 +70,13 @@ def bug_report(
         model=receipt.models[boot.model],
         files=files,
         chat_template=chat_template,
+        others=others,
         commands=_commands([left.boot, right.boot], files, chat_template),
         text=lambda value: fenced(visible(value), "text"),
         command=lambda value: fenced(visible(value), "sh"),
         data=_data,
     )
-    return BugReport(report, render_script(templates, flip, files, chat_template))
+    return BugReport(report, render_script(templates, flip, files, chat_template, others))
 
 
 def _data(value: Any) -> Markup:
@@ -101,6 +103,12 @@ def _side(asked: Asked, flip: Flip) -> Side:
     return Side(
         asked, [{"id": c.id, "token": c.text, "logprob": c.logprob} for c in (own, *others)]
     )
+
+
+def _named(receipt: Receipt, *boots: BootRecord) -> list[FileRecord]:
+    """Return the further files that the boots' settings name."""
+    settings = {name for boot in boots for name in boot.settings.get("extra", {})}
+    return [file for label, file in receipt.files.items() if label.partition(": ")[0] in settings]
 
 
 def _differing(left: BootRecord, right: BootRecord) -> dict[str, list[Any]]:

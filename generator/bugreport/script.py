@@ -43,6 +43,7 @@ def render_script(
     flip: Flip,
     files: Sequence[Needed],
     chat_template: FileRecord | None,
+    others: Sequence[FileRecord],
 ) -> str:
     """Write the script that shows a flip.
 
@@ -51,6 +52,7 @@ def render_script(
         flip: The flip.
         files: The model's files.
         chat_template: The chat template's file, if the model's own was not used.
+        others: Further files that settings name.
     """
     environment = Environment(
         loader=FileSystemLoader([str(folder) for folder in templates], encoding="utf-8"),
@@ -65,6 +67,7 @@ def render_script(
     return environment.get_template("bug-report/repro.sh.j2").render(
         files=files,
         chat_template=chat_template,
+        others=others,
         how=how,
         requests={name: _verbatim(request) for request, name in requests.values()},
         serves=_serves(flip, {key: name for key, (_, name) in requests.items()}),

@@ -14,6 +14,7 @@ from generator.cli import (
     check,
     doctor,
     fetch,
+    hunt,
     listing,
     models,
     pins,
@@ -64,7 +65,7 @@ def app(context: click.Context, root: Path, debug: bool) -> None:  # noqa: ARG00
 
 MODULES = (
     *(check, plan, run, render, build, audit, fetch, models, pins, doctor, listing, serve),
-    bug_report,
+    *(bug_report, hunt),
 )
 for module in MODULES:
     app.add_command(module.command)

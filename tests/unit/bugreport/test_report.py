@@ -158,6 +158,17 @@ def test_a_chat_template_is_asked_for_by_digest() -> None:
     assert "--chat-template-file think.jinja" in written_.report
 
 
+def test_files_that_settings_name_are_asked_for_by_digest() -> None:
+    record = FileRecord(name="adapters/a.gguf", bytes=1, sha256="d" * 64)
+    receipt = receipt_of(
+        boot_of(asked("1", [" a"]), asked("2", [" b"]), extra={"lora": "adapters/a.gguf"}),
+        files={"lora: adapters/a.gguf": record, "another: b": record},
+    )
+    written_ = written(receipt)
+    assert written_.script.count(f"have adapters/a.gguf {'d' * 64}") == 1
+    assert written_.report.count("A setting names a further file") == 1
+
+
 def hostile() -> Receipt:
     """Return a receipt in which everything that anybody could choose is hostile."""
     request = {**REQUEST, "prompt": HOSTILE, HOSTILE: HOSTILE}
