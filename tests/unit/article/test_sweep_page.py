@@ -88,7 +88,7 @@ def dead(_boot: Boot, _ask: Ask) -> Answer:
 
 
 TOLD: Mapping[Server, tuple[str, str]] = {
-    warm_flips: ("动手的是：热缓存。", "Moved by: a warm cache."),
+    warm_flips: ("单独改就能翻的：热缓存。", "by changing nothing but: a warm cache."),
     together: ("凑在一起才翻：", "Together these do:"),
     parts_missing: ("说不出最小的一组设置是哪几项", "no smallest set of settings can be named"),
     drifts: ("没有翻。", "No flip."),
