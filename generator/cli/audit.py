@@ -14,7 +14,7 @@ from generator.errors import AuditError
 @with_json
 @click.pass_obj
 def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
-    """Check receipts and pages offline: no engine, no model, no network.
+    """Check receipts and pages offline, without engine or model.
 
     Checks each receipt's schema and digest, its declaration and plan, recomputes every analysis
     and claim, renders every page again in memory and compares it byte for byte.

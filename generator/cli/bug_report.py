@@ -26,10 +26,11 @@ FOLDER = Path(".work", "bug-reports")
 def command(
     project: Project, receipt: Path, left: str | None, right: str | None, output: Path | None
 ) -> None:
-    """Write a report of a flip, and a script that shows it with llama-server, curl and jq.
+    """Write a report of a flip, and a script that shows it.
 
-    RECEIPT is a receipt's file. Of all pairs of equal asks in it whose tokens differ, the pair that
-    parts at the earliest token is reported, unless --left and --right name two asks.
+    The script needs bash, llama-server, curl and jq, and nothing of this program. RECEIPT is a
+    receipt's file. Of all pairs of equal asks in it whose tokens differ, the pair that parts at the
+    earliest token is reported, unless --left and --right name two asks.
     """
     from generator.bugreport.flips import earliest_flip, named_flip
     from generator.bugreport.report import bug_report

@@ -21,7 +21,7 @@ def command(
     engine: str | None,
     every: bool,
 ) -> None:
-    """Fetch and verify the engines and models that declarations name."""
+    """Fetch and verify the engines and models that are declared."""
     from generator.bench import Bench
     from generator.cli.progress import Reporter
     from generator.declaration import Override

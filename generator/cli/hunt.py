@@ -81,11 +81,12 @@ def command(
     max_tokens: int,
     name: str | None,
 ) -> None:
-    """Search for a prompt whose answer changes between two settings, at temperature 0.
+    """Search for a prompt that flips between two settings.
 
-    Short prompts are tried before long ones. The first that flips, on fresh servers too, is
-    shortened and written down as a declaration. What was tried is kept: the same command goes on
-    where it was cut off, and finds the same.
+    That is one whose tokens differ, at temperature 0 and with one seed. Short prompts are tried
+    before long ones. The first that flips, on fresh servers too, is shortened and written down as a
+    declaration. What was tried is kept: the same command goes on where it was cut off, and finds
+    the same.
     """
     from generator.bench import Bench
     from generator.canonical import digest
