@@ -28,7 +28,9 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
     heap = _Heap()
     for boot, ask, answer in _answered(boots):
         # the last word of a boot's name tells it from its twin
-        heap.put(boot.name.rpartition(" ")[0], ask.name, answer if _counts(ask, answer) else None)
+        head = boot.name.rpartition(" ")[0]
+        counted = _in_force(boot, boots[0]) and _counts(ask, answer)
+        heap.put(head, ask.name, answer if counted else None)
     return heap.sheet(boots)
 
 
@@ -44,8 +46,13 @@ class Tally:
 def tally(boots: Sequence[BootRecord]) -> Tally:
     """Count the asks of a sweep."""
     asks = list(_answered(boots))
-    given = [(ask, answer) for _, ask, answer in asks if answer is not None]
-    return Tally(len(asks), len(given), sum(not _counts(ask, answer) for ask, answer in given))
+    given = [(boot, ask, answer) for boot, ask, answer in asks if answer is not None]
+    invalid = [
+        ask
+        for boot, ask, answer in given
+        if not (_in_force(boot, boots[0]) and _counts(ask, answer))
+    ]
+    return Tally(len(asks), len(given), len(invalid))
 
 
 def _answered(
@@ -55,6 +62,18 @@ def _answered(
     for boot in boots:
         for ask in boot.asks:
             yield boot, ask, given.get((boot.name, ask.name))
+
+
+def _in_force(boot: BootRecord, baseline: BootRecord) -> bool:
+    """Whether a server took over what its boot was to change.
+
+    A width that the engine lowered to the baseline's would be acquitted without having been tried.
+    """
+    refused = {mismatch.name for mismatch in boot.mismatches}
+    return all(
+        boot.settings[name] == baseline.settings.get(name)
+        for name in refused & boot.settings.keys()
+    )
 
 
 def _counts(ask: AskRecord, answer: Answer | None) -> bool:

@@ -11,6 +11,7 @@ from generator.claims import expression_faults
 from generator.experiments.sweep import KIND, expand
 from generator.figures import Places
 from generator.plan import Ask, Boot, Derived, FixedSeed
+from generator.receipt import MismatchRecord
 from generator.sweeps.judge import judge
 from generator.sweeps.result import Result
 from tests.unit.experiments.sweeping import (
@@ -326,6 +327,22 @@ def test_a_cache_that_is_not_used_as_planned_does_not_count() -> None:
     assert (result.invalid, result.failed, result.unmeasured) == (2, 0, 1)
     assert result.lines[1].groups["warm"] == [None, None]
     assert result.innocent == ["flash_attn"]
+
+
+def test_a_setting_that_the_server_did_not_take_over_is_not_acquitted() -> None:
+    boots = boots_of(sweep(), warm_flips)
+    lowered = MismatchRecord(name="n_ubatch", declared=256, effective=512)
+    other = MismatchRecord(name="n_ctx", declared=4096, effective=4352)
+    boots = [
+        boot.model_copy(
+            update={"mismatches": [lowered, other] if "n_ubatch" in boot.name else [other]}
+        )
+        for boot in boots
+    ]
+    result = judge(boots)
+    assert (result.invalid, result.unmeasured, result.outcome) == (4, 2, "attributed")
+    assert result.innocent == ["flash_attn"]
+    assert result.lines[1].groups == {"cold": [None, None], "warm": [None, None]}
 
 
 def test_a_prefix_that_left_nothing_in_the_cache_does_not_count() -> None:
