@@ -23,6 +23,7 @@ from generator.sweeps.designs import (
     known_factors,
     level_fault,
     level_faults,
+    written,
 )
 
 Where = tuple[str, ...]
@@ -155,10 +156,10 @@ def _prediction_objections(sweep: Sweep, predict: Prediction, where: Where) -> I
         if levels is None:
             problem = f"{factor!r} is no factor of this sweep"
             yield (*where, key, factor), problem, near_miss(factor, sweep.factors)
-        elif str(Change(factor, level)) not in {str(Change(factor, one)) for one in levels}:
-            tried = ", ".join(str(Change("", one))[1:] for one in levels)
+        elif written(level) not in map(written, levels):
             problem = f"{level!r} is no level of {factor}"
-            yield (*where, key, factor), problem, f"write one of: {tried}"
+            remedy = f"write one of: {', '.join(map(written, levels))}"
+            yield (*where, key, factor), problem, remedy
     changed = [change for change in changes(sweep, predict.cell) if change.factor != CACHE]
     if len(changed) > changed_at_once(sweep.factors, sweep.design):
         problem = "this cell is not in the design, which does not change that much at once"
@@ -170,5 +171,5 @@ def changes(sweep: Sweep, levels: Mapping[str, Level]) -> list[Change]:
     return [
         Change(factor, levels[factor])
         for factor, known in sweep.factors.items()
-        if factor in levels and str(Change(factor, levels[factor])) != str(Change(factor, known[0]))
+        if factor in levels and written(levels[factor]) != written(known[0])
     ]

@@ -26,6 +26,11 @@ CACHE, PREFIX = "cache", "prefix"
 MAX_CELLS = 100
 
 
+def written(level: Level) -> str:
+    """Return a level as it is written in names; 1 and true are two levels."""
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
 @dataclass(frozen=True)
 class Change:
     """One factor at a level which is not the baseline's."""
@@ -35,8 +40,7 @@ class Change:
 
     def __str__(self) -> str:
         """Return it as it is written in names: `n_ubatch=256`, `repack=false`."""
-        level = self.level
-        return f"{self.factor}={str(level).lower() if isinstance(level, bool) else level}"
+        return f"{self.factor}={written(self.level)}"
 
 
 def known_factors() -> list[str]:
@@ -107,7 +111,7 @@ def level_faults(factor: str, levels: Sequence[Level]) -> list[tuple[str, str]]:
     if factor not in known_factors():
         return [(f"unknown factor {factor!r}", near_miss(factor, known_factors()))]
     faults = [fault for level in levels for fault in level_fault(factor, level)]
-    if len({str(Change(factor, level)) for level in levels}) < len(levels):
+    if len(set(map(written, levels))) < len(levels):
         faults.append(("a level is named twice", "name each level once"))
     if len(levels) < 2:  # noqa: PLR2004 - a baseline, and something else to compare with it
         faults.append(("one level changes nothing", "name the baseline's and at least one more"))

@@ -137,9 +137,9 @@ class Findings:
         foretold = self.outputs.get(one.predicted)
         beside = WARM if one.state == "warm" else BASE
         plain = self.outputs.get(beside)
-        told = got is not None and foretold is not None and plain is not None
-        telling = one.predicted == beside or foretold != plain
-        judged = told and (telling or one.expects == "as")
+        known = foretold is not None and plain is not None
+        telling = one.predicted == beside or foretold != plain if known else None
+        judged = bool(got and foretold and (telling or one.expects == "as"))
         first = one.measured.answers[0] if one.measured.answers else None
         return Intervention(
             name=one.name,
@@ -151,7 +151,7 @@ class Findings:
             plain_group=self.grouping.of(self.sheet.cells.get(beside)),
             predicted_group=self.grouping.of(self.sheet.cells.get(one.predicted)),
             as_predicted=(got == foretold) is (one.expects == "as") if judged else None,
-            telling=telling if told else None,
+            telling=telling,
             cache_n=first.cache_n if first else None,
             prompt_n=first.prompt_n if first else None,
         )

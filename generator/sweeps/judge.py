@@ -102,7 +102,9 @@ def _cause(interventions: Sequence[Intervention]) -> Cause:
     if False in judged:
         return "contradicted"
     # one of them must have led to another answer than doing nothing does
-    moved = any(one.expects == "as" and one.group != one.plain_group for one in interventions)
+    moved = any(
+        one.expects == "as" and one.plain_group not in (None, one.group) for one in interventions
+    )
     return "shown" if moved and None not in judged else "open"
 
 

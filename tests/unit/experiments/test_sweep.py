@@ -419,6 +419,13 @@ def test_without_a_flip_there_is_nothing_to_test_a_prediction_on() -> None:
     assert verdict(nothing_flips).cause == "untested"
 
 
+def test_a_later_ask_can_be_judged_where_the_cache_is_no_factor() -> None:
+    unused = {"unused": INTERVENTIONS["unused"]}
+    result = verdict(warm_flips, factors={"n_ubatch": [512, 256]}, interventions=unused)
+    assert (result.interventions[0].as_predicted, result.interventions[0].telling) == (True, None)
+    assert (result.interventions[0].plain_group, result.cause) == (None, "open")
+
+
 def test_that_nothing_changes_can_be_predicted_and_shows_no_cause() -> None:
     same = {"set": {"n_ubatch": {"prompt_tokens": 0}}, "predict": {"same_as": {}}}
     result = verdict(nothing_flips, interventions={"same-shape": {**same, "because": BECAUSE}})
