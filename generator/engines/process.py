@@ -97,6 +97,12 @@ class ServerProcess:
                 self._death = describe(code, self.log())
         return self._death
 
+    def ends_within(self, seconds: float) -> bool:
+        """Tell whether the process ends within *seconds*, or has ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(seconds)
+        return self.death() is not None
+
     def log(self) -> str:
         """Return the log as text, without paths; only its end once the process is stopped."""
         text = self._raw_log().decode("utf-8", errors="replace")

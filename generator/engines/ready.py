@@ -17,6 +17,7 @@ from generator.wire import WireError, parse_object
 
 POLL_S = 0.01
 PROBE_TIMEOUT_S = 1.0
+ENDING_S = 1.0
 SEEN: Mapping[int | None, str] = {
     None: "it does not listen yet",
     0: "it listens, and does not answer",
@@ -97,8 +98,9 @@ def wait_until_ready(
 
 
 def _stranger_answers(client: httpx.Client, process: ServerProcess, port: int) -> bool:
-    """Tell a stranger from our own process which answered once and then closed its port to end."""
-    return _health(client) is not None and not process.listens_on(port) and process.death() is None
+    """Tell a stranger from our own process that is ending: its port goes before it does."""
+    answers = _health(client) is not None and not process.listens_on(port)
+    return answers and not process.ends_within(ENDING_S)
 
 
 def _health(client: httpx.Client) -> int | None:
