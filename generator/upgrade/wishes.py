@@ -8,11 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from generator.errors import Fault, InputError
 from generator.models.part import Part
 from generator.models.progress import Progress
 from generator.models.store import Expected, Store
 from generator.models.unpinned import fetch_unpinned
+from generator.pin_types import Url
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,21 @@ class ToVersion:
 
 @dataclass(frozen=True)
 class ToAddress:
-    """What lies at that address."""
+    """What lies at that address.
+
+    Raises:
+        InputError: No pin could have it.
+    """
 
     url: str
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be written down afterwards."""
+        try:
+            TypeAdapter(Url).validate_python(self.url)
+        except ValidationError as error:
+            problem = "the address is not of the form https://host/path, without user, ? and #"
+            raise unfit("url", problem, "give it so") from error
 
 
 Wish = Newest | ToVersion | ToAddress
