@@ -9,11 +9,9 @@ from generator import pin_types
 from generator.doctor.diagnosis import Diagnosis, Verdict, graded
 from generator.doctor.isa import PORTABLE, lacking, told
 from generator.doctor.needs import EngineNeed, Needs
-from generator.doctor.view import View
+from generator.doctor.view import Absence, View
 from generator.host import Host
 
-# each with Debian's package that brings it
-TOOLS = {"c++": "g++", "cmake": "cmake", "ninja": "ninja-build"}
 TRY = "start it once: receipts run; an engine built for another CPU dies of SIGILL, which is told"
 
 
@@ -91,15 +89,14 @@ def builds(pin: pin_types.EnginePin) -> bool:
 
 
 def _compiler(needs: Needs, view: View) -> Diagnosis:
-    unbuilt = [need for need in needs.engines if builds(need.pin) and need.pin.name in view.absent]
-    missing = [name for name in TOOLS if not view.programs[name]]
-    asked_for = any(need.declared for need in unbuilt)
-    found = f"not found: {', '.join(missing)}" if missing else f"{', '.join(TOOLS)} are here"
-    packages = " ".join(TOOLS[name] for name in missing or TOOLS)
-    return graded(
-        "compiler",
-        well=not (missing and unbuilt),
-        otherwise="bad" if asked_for else "warning",
-        found=found if unbuilt or not missing else f"{found}; there is nothing to build",
-        remedy=f"apt-get install {packages} (or the like), or measure with the embedded engine",
-    )
+    """Check what builds engines, by the trial that a build begins with."""
+    match view.compiler:
+        case None:
+            remedy = "receipts fetch builds what is pinned of type `source`"
+            return Diagnosis("compiler", "good", "there is nothing to build", remedy)
+        case str(name):
+            return Diagnosis("compiler", "good", name, "receipts fetch builds the engine")
+        case Absence(found, remedy):
+            unbuilt = [need for need in needs.engines if need.pin.name in view.absent]
+            asked_for = any(need.declared and builds(need.pin) for need in unbuilt)
+            return Diagnosis("compiler", "bad" if asked_for else "warning", found, remedy)

@@ -17,14 +17,16 @@ from platformdirs import user_cache_path
 
 from generator import host, pin_types
 from generator.declaration import Declaration
-from generator.doctor.engines import TOOLS, builds
+from generator.doctor import room
+from generator.doctor.engines import builds
 from generator.doctor.view import Absence, Clock, View
 from generator.engines.obtain import present
+from generator.engines.toolchain import find_toolchain, try_compiler
 from generator.errors import FetchError
 from generator.models.store import Store
 from generator.pins import Pins
 
-PROGRAMS = ("git", "curl", "jq", *TOOLS)
+PROGRAMS = ("git", "curl", "jq")
 BROWSERS = ("chromium", "chromium-browser")
 _LIMIT_S = 10.0
 
@@ -43,7 +45,9 @@ def look(
     store, fault = _store()
     experiments = [e for d in declarations for e in d.experiments.values()]
     models = [pins.model(name) for name in sorted({e.model for e in experiments})]
+    engines = sorted({e.engine for e in experiments})
     path = environment.get("PATH")
+    absent = _absences(pins.engines.values(), store, root)
     return View(
         host=host.probe(),
         load=host.load()[0],
@@ -51,8 +55,10 @@ def look(
         project_free=shutil.disk_usage(root).free,
         store_free=shutil.disk_usage(store.root if store else root).free,
         store_fault=fault,
-        absent=_absences(pins.engines.values(), store, root),
-        absent_bytes=sum(_absent_bytes(model, store) for model in models),
+        absent=absent,
+        absent_bytes=sum(room.of_model(model, store) for model in models)
+        + sum(room.of_engine(pins.engine(name)) for name in engines if _mendable(absent, name)),
+        compiler=_compiler([pin.name for pin in pins.engines.values() if builds(pin)], absent),
         programs={name: shutil.which(name, path=path) for name in PROGRAMS},
         browser=_browser(environment),
         cjk_fonts=_cjk_fonts(path),
@@ -94,17 +100,24 @@ def _absence(pin: pin_types.EnginePin, store: Store | None, root: Path) -> Absen
             return Absence(what, "receipts fetch", mendable=True)
 
 
-def _absent_bytes(model: pin_types.ModelPin, store: Store | None) -> int:
-    """Return the room that fetching a model takes, with the packages that it is assembled from."""
-    needed = 0
-    for file in model.files:
-        kept = store is not None and store.path(file.sha256) is not None
-        if kept or isinstance(file.source, pin_types.PathSource):
+def _mendable(absent: Mapping[str, Absence], name: str) -> bool:
+    return name in absent and absent[name].mendable
+
+
+def _compiler(built: Sequence[str], absent: Mapping[str, Absence]) -> str | Absence | None:
+    """Try what would build the first engine that is yet to be built."""
+    for name in built:
+        if name not in absent:
             continue
-        needed += file.bytes
-        if isinstance(file.source, pin_types.PackageSource):
-            needed += sum(part.bytes for part in file.source.parts)
-    return needed
+        try:
+            tools = find_toolchain(name)
+            with tempfile.TemporaryDirectory() as folder:
+                try_compiler(tools, (), Path(folder), name)
+        except FetchError as error:
+            remedy = "; ".join([error.remedy, *error.details])
+            return Absence(error.what, remedy, mendable=False)
+        return tools.versions["compiler"]
+    return None
 
 
 def _browser(environment: Mapping[str, str]) -> str | None:

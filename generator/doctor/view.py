@@ -25,7 +25,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Absence:
-    """Why an engine is not ready to be launched.
+    """Why an engine, or what builds one, is not ready.
 
     Attributes:
         found: What is missing.
@@ -49,7 +49,8 @@ class View:
             kept, in bytes.
         store_fault: What keeps the store from being written to, if anything does.
         absent: Of each pinned engine that is not ready, why not.
-        absent_bytes: What is yet to be fetched of declared models, with room to assemble them.
+        absent_bytes: Room for what is yet to be fetched or built of declared engines and models.
+        compiler: What builds engines, or why nothing can; None if there is nothing to build.
         programs: Where each program is, or None.
         browser: Where a Chromium is, if there is one.
         cjk_fonts: How many fonts can write Chinese; None if that cannot be told.
@@ -65,6 +66,7 @@ class View:
     store_fault: str | None
     absent: Mapping[str, Absence]
     absent_bytes: int
+    compiler: str | Absence | None
     programs: Mapping[str, str | None]
     browser: str | None
     cjk_fonts: int | None

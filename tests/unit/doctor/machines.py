@@ -8,7 +8,15 @@ from generator.doctor import Diagnosis, Needs, View, diagnose
 from generator.doctor.look import PROGRAMS
 from generator.doctor.needs import EngineNeed
 from generator.doctor.view import Clock
-from generator.pin_types import EnginePin, PathEngine, WheelArtifact, WheelEngine
+from generator.pin_types import (
+    Archive,
+    EnginePin,
+    PathEngine,
+    SourceEngine,
+    UrlEngine,
+    WheelArtifact,
+    WheelEngine,
+)
 from tests.factory import make_host
 
 NOW = 1_770_000_000.0
@@ -44,6 +52,30 @@ PATH = PathEngine(
     sha256="d" * 64,
     build=7,
     version="7",
+)
+SOURCE = SourceEngine(
+    name="some-source",
+    type="source",
+    title="A source",
+    license="MIT",
+    distribution="some",
+    version="7.0",
+    build=7,
+    bytes=1,
+    sha256="e" * 64,
+    folder="some/llama.cpp",
+)
+RELEASE = UrlEngine(
+    name="some-release",
+    type="url",
+    title="A release",
+    license="MIT",
+    build=7,
+    archives={
+        "linux-x86_64": Archive(
+            urls=("http://a/b.tar.gz",), bytes=9, sha256="f" * 64, member="bin/llama-server"
+        )
+    },
 )
 
 
@@ -83,6 +115,7 @@ def make_view(**fields: Any) -> View:
         "store_fault": None,
         "absent": {},
         "absent_bytes": 0,
+        "compiler": None,
         "programs": {name: f"/usr/bin/{name}" for name in PROGRAMS},
         "browser": "/usr/bin/chromium",
         "cjk_fonts": 3,

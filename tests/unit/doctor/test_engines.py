@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from generator.doctor.isa import FLAGS, told
+from generator.doctor.isa import FLAGS, PORTABLE, told
 from generator.doctor.view import Absence
+from generator.engines import recipe
 from generator.host import ISA_FLAGS
 from tests.unit.doctor.machines import (
     ISA,
     PATH,
+    SOURCE,
     WHEEL,
     found,
     make_needs,
@@ -54,6 +56,48 @@ def test_instructions_that_the_cpu_lacks(pin: object, isa: list[str], verdict: s
     diagnosis = found(make_needs(need), make_view(isa=isa))[f"instructions {need.pin.name}"]
     assert diagnosis.verdict == verdict
     assert ("lacks fma" in diagnosis.found) == (verdict != "good")
+
+
+def test_a_portable_build_uses_what_its_recipe_says() -> None:
+    wanted = {
+        name.removeprefix("GGML_").lower()
+        for name, value in recipe.PORTABLE["x86_64"].items()
+        if value == "ON"
+    }
+    assert {flag.replace("_", "") for flag in PORTABLE["x86_64"]} == wanted
+    diagnosis = found(make_needs(need_of(SOURCE, system=None)), make_view())
+    assert diagnosis["instructions some-source"].verdict == "good"
+    older = make_view(isa=[flag for flag in ISA if flag != "bmi2"])
+    lacking = found(make_needs(need_of(SOURCE)), older)["instructions some-source"]
+    assert (lacking.verdict, lacking.found) == ("bad", "this CPU lacks bmi2")
+
+
+def test_a_build_for_this_very_cpu_lacks_nothing() -> None:
+    native = SOURCE.model_copy(update={"instructions": "native"})
+    view = make_view(isa=["sse4_2"])
+    diagnosis = found(make_needs(need_of(native, system="CPU : AVX512 = 1")), view)
+    assert diagnosis["instructions some-source"].verdict == "good"
+
+
+NO_COMPILER = Absence("c++ cannot be found here", "apt-get install g++", mendable=False)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "declared", "verdict", "told"),
+    [
+        (None, True, "good", "nothing to build"),
+        ("g++ 12", True, "good", "g++ 12"),
+        (NO_COMPILER, True, "bad", "c++ cannot be found"),
+        (NO_COMPILER, False, "warning", "c++ cannot be found"),
+    ],
+)
+def test_what_builds_engines(
+    compiler: str | Absence | None, declared: bool, verdict: str, told: str
+) -> None:
+    needs = make_needs(need_of(SOURCE, declared=declared), wheel_need())
+    view = make_view(compiler=compiler, absent={SOURCE.name: ABSENT})
+    diagnosis = found(needs, view)["compiler"]
+    assert (diagnosis.verdict, told in diagnosis.found) == (verdict, True)
 
 
 @pytest.mark.parametrize(

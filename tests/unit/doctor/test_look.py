@@ -13,13 +13,18 @@ import pytest
 
 from generator import host
 from generator.cli import invoke
-from generator.doctor import Needs, View, needs_of
+from generator.doctor import Needs, View, needs_of, room
 from generator.doctor import look as reading
 from generator.doctor.look import look
+from generator.doctor.view import Absence
+from generator.engines.source import ROOM_PER_BYTE
+from generator.engines.toolchain import Toolchain
 from generator.evidence import declare, read_receipts
 from generator.models.store import Store
+from generator.pin_types import EnginePin, ModelPin
 from generator.pins import load_pins
 from tests.factory import make_host
+from tests.unit.doctor.machines import PATH, RELEASE, SOURCE, WHEEL
 
 ENGINE = "tiny-engine"
 
@@ -109,8 +114,41 @@ def test_a_program_that_is_not_there_is_no_engine(project: Path) -> None:
     assert seen(project).absent == {}
 
 
-def test_models_that_are_not_kept_take_room(project: Path, store: Path) -> None:
-    assert seen(project).absent_bytes == 0  # it is a file of the user's, used in place
+def with_source(project: Path) -> None:
+    """Pin another engine, which is built here."""
+    path = project / "receipts/pins/engines.yaml"
+    fields = SOURCE.model_dump(mode="json", exclude={"name"})
+    lines = [f"    {key}: {json.dumps(value)}\n" for key, value in fields.items()]
+    path.write_text(f"{path.read_text()}  {SOURCE.name}:\n{''.join(lines)}")
+
+
+def test_a_compiler_is_tried_where_there_is_something_to_build(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    tools = Toolchain("cc", "c++", "cmake", "ninja", {"compiler": "some compiler 1"}, "1")
+    monkeypatch.setattr(reading, "find_toolchain", lambda _label: tools)
+    monkeypatch.setattr(reading, "try_compiler", lambda *arguments: tried.append(arguments[-1]))
+    assert (seen(project).compiler, tried) == (None, [])
+    with_source(project)
+    view = seen(project)
+    assert view.absent[SOURCE.name].found == "not built yet"
+    assert (view.compiler, tried) == ("some compiler 1", [SOURCE.name])
+
+
+def test_without_a_compiler_it_is_said_what_to_install(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_source(project)
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    compiler = seen(project).compiler
+    assert isinstance(compiler, Absence)
+    assert "no-such-compiler cannot be found here" in compiler.found
+    assert "apt-get install g++ cmake ninja-build" in compiler.remedy
+
+
+def with_model_at_an_address(project: Path) -> ModelPin:
+    """Pin the model at an address instead of in place."""
     path = project / "receipts/pins/models.yaml"
     in_place, fetched = (
         "type: path\n      path: tiny.Q4_1.gguf",
@@ -118,11 +156,38 @@ def test_models_that_are_not_kept_take_room(project: Path, store: Path) -> None:
     )
     path.write_text(path.read_text().replace(in_place, fetched))
     (model,) = load_pins(project).models.values()
-    assert seen(project).absent_bytes == model.bytes
+    return model
+
+
+def test_what_is_not_kept_takes_room(project: Path, store: Path) -> None:
+    engine = 2000 + 2 * 1000  # the wheel, and its library twice
+    assert seen(project).absent_bytes == engine  # the model is the user's, used in place
+    model = with_model_at_an_address(project)
+    assert seen(project).absent_bytes == engine + model.bytes
     kept = store / "sha256" / model.sha256[:2] / model.sha256
     kept.parent.mkdir(parents=True)
     kept.touch()
+    (digest,) = load_pins(project).engine(ENGINE).origins
+    (store / "engines" / digest).mkdir(parents=True)
     assert seen(project).absent_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("pin", "needed"),
+    [(WHEEL, 1 + 2 * 1), (SOURCE, ROOM_PER_BYTE), (RELEASE, 2 * 9), (PATH, 0)],
+)
+def test_each_type_of_engine_takes_its_room(pin: EnginePin, needed: int) -> None:
+    assert room.of_engine(pin) == needed
+
+
+def test_packages_take_room_besides_the_model_in_them() -> None:
+    part = {"distribution": "a", "version": "1", "bytes": 5, "sha256": "a" * 64, "member": "b"}
+    source = {"type": "package", "parts": [part, {**part, "sha256": "b" * 64}]}
+    pin = {
+        "name": "m", "title": "M", "license": "MIT", "file": "m.gguf", "quantization": "Q4_1",
+        "bytes": 9, "sha256": "c" * 64, "source": source,
+    }  # fmt: skip
+    assert room.of_model(ModelPin.model_validate_json(json.dumps(pin)), None) == 9 + 5 + 5
 
 
 def test_a_store_that_cannot_be_made_is_a_finding(project: Path, store: Path) -> None:
