@@ -139,6 +139,9 @@ def test_both_languages_show_the_same_rows_and_facts(server: Server) -> None:
     [
         (unsteady, "个单元对不上，不作数", "cells do not repeat, and are not counted"),
         (unsteady, "存疑：有该比的没比成", "open: a comparison is missing"),
+        (calm, "连概率都一位不差", "so are the probabilities, to the last bit"),
+        (calm, "没有原因可查", "no cause to look for"),
+        (drifts, "概率最多漂了", "probabilities drift by"),
         (disobedient, "这个解释站不住", "the explanation does not stand"),
         (calm, "（没有翻转可供检验）", "(there is no flip to test it on)"),
         (dead, "负对照没有测成", "The negative control was not measured."),
