@@ -93,6 +93,12 @@ FAULTS = {
     "replay-with-drawn-seed": [
         "16:22: $.experiments.runs.sampling.seed: the seed differs from ask to ask"
     ],
+    "sweep-of-an-unknown-factor": [
+        "10:3: $.experiments.moved.sampling.temperature: above temperature 0 the dice move tokens",
+        "17:15: $.experiments.moved.factors.ubatch: unknown factor 'ubatch' → did you mean `n_ub",
+        "18:19: $.experiments.moved.factors.flash_attn: 'never' is no flash_attn → write 'on', 'o",
+        "22:38: $.experiments.moved.interventions.alone.predict.same_as.threads: 'threads' is no f",
+    ],
     "unknown-kind": [
         "11:11: $.experiments.runs.kind: unknown kind 'repaet' → did you mean `repeat`?"
     ],
