@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from pathlib import Path
 from generator.canonical import digest
 from generator.pin_types import SourceEngine
 
-GLUE = Path(__file__).with_name("glue.cmake")
+# CMake quotes it: names of folders never pass through a shell's hands.
+INCLUDED = Path(__file__).with_name("recipe.cmake")
 TARGET = "llama-server"
 COMMIT = "sdist"  # the distribution does not tell; without a word, CMake would ask git
 
@@ -47,8 +47,7 @@ _SETTINGS = {
     "GGML_BLAS": "OFF",
     "GGML_ACCELERATE": "OFF",
 }
-# Two builds in two folders must give one file: no folder's name, no number drawn for the link.
-_COMPILING = ("-ffile-prefix-map={source}=llama.cpp", "-ffile-prefix-map={build}=build")
+# No number that is drawn for the link, and no library of C++ that may be missing elsewhere.
 _LINKING: Mapping[str, tuple[str, ...]] = {
     "linux": ("-Wl,--build-id=none", "-static-libstdc++", "-static-libgcc", "-s"),
 }
@@ -60,23 +59,21 @@ class Recipe:
 
     Attributes:
         settings: CMake's.
-        compiling: The compilers' options, with `{source}` and `{build}` for the two folders.
         linking: The linker's options.
-        glue: What lightens the parts that do not compute: a file for CMake.
+        included: A file for CMake: the compilers' further options.
         cpu: For a build that is for this CPU only, what this CPU has.
     """
 
     settings: Mapping[str, str]
-    compiling: tuple[str, ...]
     linking: tuple[str, ...]
-    glue: str
+    included: str
     cpu: tuple[str, ...]
 
     @property
     def flags(self) -> str:
-        """All of it as one line, as a receipt records it."""
+        """The settings and options as one line, as a receipt records them."""
         settings = [f"-D{name}={value}" for name, value in sorted(self.settings.items())]
-        return " ".join([*settings, *self.compiling, *self.linking])
+        return " ".join([*settings, *self.linking])
 
     def arguments(self, source: Path, build: Path) -> list[str]:
         """Return CMake's arguments.
@@ -85,15 +82,12 @@ class Recipe:
             source: llama.cpp's folder.
             build: The folder to build in.
         """
-        compiling = shlex.join(
-            option.format(source=source, build=build) for option in self.compiling
-        )
         settings = {
             **self.settings,
-            "CMAKE_C_FLAGS": compiling,
-            "CMAKE_CXX_FLAGS": compiling,
+            "CMAKE_C_FLAGS": "",
+            "CMAKE_CXX_FLAGS": "",
             "CMAKE_EXE_LINKER_FLAGS": " ".join(self.linking),
-            "CMAKE_PROJECT_llama.cpp_INCLUDE": str(GLUE),
+            "CMAKE_PROJECT_llama.cpp_INCLUDE": str(INCLUDED),
         }
         return ["-S", str(source), "-B", str(build), "-G", "Ninja"] + [
             f"-D{name}={value}" for name, value in settings.items()
@@ -117,9 +111,8 @@ def recipe_for(pin: SourceEngine, machine: str, isa: tuple[str, ...]) -> Recipe:
             "GGML_NATIVE": "ON" if native else "OFF",
             **({} if native else PORTABLE.get(machine, {})),
         },
-        compiling=_COMPILING,
         linking=_LINKING.get(sys.platform, ()),
-        glue=GLUE.read_text(encoding="utf-8"),
+        included=INCLUDED.read_text(encoding="utf-8"),
         cpu=isa if native else (),
     )
 
@@ -136,7 +129,7 @@ def build_key(pin: SourceEngine, recipe: Recipe, versions: Mapping[str, str]) ->
         "source": pin.sha256,
         "folder": pin.folder,
         "flags": recipe.flags,
-        "glue": recipe.glue,
+        "included": recipe.included,
         "cpu": list(recipe.cpu),
         "tools": dict(versions),
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from generator import host
-from generator.canonical import digest, pretty
+from generator.canonical import pretty
 from generator.engines.archive import unpack
 from generator.engines.base import LoadedFile, Obtained
 from generator.engines.build import Build
@@ -166,7 +166,7 @@ def _build(pin: SourceEngine, build: Build, place: Path, progress: Progress) -> 
             **tools.versions,
             "ninja": tools.ninja_version,
             "flags": recipe.flags,
-            "glue_sha256": digest(recipe.glue),
+            "recipe_cmake_sha256": hashlib.sha256(recipe.included.encode()).hexdigest(),
             **({"cpu": " ".join(recipe.cpu)} if recipe.cpu else {}),
         },
     )
