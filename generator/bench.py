@@ -71,7 +71,8 @@ class Bench:
 
     def ask_limit(self, boot: Boot, ask: Ask) -> float:
         """Return how long *ask* may take, in seconds."""
-        model_bytes = self.models[boot.model][1].bytes
+        model = self.models[boot.model][1]
+        model_bytes = model.bytes + sum(shard.bytes for shard in model.shards)
         return self.limits.of_ask(boot, ask, model_bytes, self.host)
 
     def _engine(self, name: str) -> tuple[Engine, EngineRecord]:

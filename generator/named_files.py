@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from generator.pin_types import SHARD_NAME, shard_name
+from generator.pin_types import shard_names
 from generator.settings import ServerSettings
 
 # llama.cpp takes several files with commas between them, and a scale after a colon
@@ -109,13 +109,10 @@ def _file(text: str, root: Path) -> Path | None:
 
 
 def _shards(setting: str, text: str, path: Path) -> list[NamedFile]:
-    parts = SHARD_NAME.fullmatch(path.name)
-    numbers = range(1, int(parts["count"]) + 1) if parts else range(0)
-    names = [name for name in (shard_name(path.name, n) for n in numbers) if name != path.name]
     return [
         NamedFile(setting, _told(str(PurePosixPath(text).with_name(name))), path.with_name(name))
-        for name in names
-        if path.with_name(name).is_file()
+        for name in shard_names(path.name)
+        if name != path.name and path.with_name(name).is_file()
     ]
 
 

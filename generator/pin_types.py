@@ -26,15 +26,17 @@ Version = Annotated[str, StringConstraints(pattern=r"^[0-9][0-9A-Za-z.+!-]*$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s@?#]+/[^\s?#]*$")]
 
 
-def shard_name(name: str, number: int) -> str:
-    """Return the name of another shard of a split model; any other name is returned as it is.
+def shard_names(name: str) -> list[str]:
+    """Return the names of all shards of a split model, in order; any other name alone.
 
     Args:
         name: The name of one of its shards.
-        number: Which shard, counted from 1.
     """
     parts = SHARD_NAME.fullmatch(name)
-    return f"{parts['stem']}-{number:05d}-of-{parts['count']}.gguf" if parts else name
+    if parts is None:
+        return [name]
+    numbers = range(1, int(parts["count"]) + 1)
+    return [f"{parts['stem']}-{number:05d}-of-{parts['count']}.gguf" for number in numbers]
 
 
 class WheelPart(Model):
@@ -111,12 +113,10 @@ class ModelPin(Model):
     @model_validator(mode="after")
     def _whole(self) -> ModelPin:
         names = [file.file for file in self.files]
-        stem = SHARD_NAME.fullmatch(self.file)
-        count = int(stem["count"]) if stem else 1
-        wanted = [shard_name(self.file, number) for number in range(1, count + 1)]
-        if stem and names != wanted:
-            raise ValueError(f"{self.file} is one of {count} → pin {', '.join(wanted)}, in order")
-        if not stem and self.shards:
+        wanted = shard_names(self.file)
+        if SHARD_NAME.fullmatch(self.file) and names != wanted:
+            raise ValueError(f"{self.file} is one of several → pin {', '.join(wanted)}, in order")
+        if names[1:] and names != wanted:
             raise ValueError(f"{self.file} is not named as a first shard is: x-00001-of-00002.gguf")
         if len({file.sha256 for file in self.files}) < len(names):
             raise ValueError("two files share one sha256 → give each its own")

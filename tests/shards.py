@@ -9,7 +9,7 @@ from pathlib import Path
 from gguf import GGUFReader, Keys, ReaderTensor
 
 from generator.models.metadata import _QuickReader
-from generator.pin_types import shard_name
+from generator.pin_types import shard_names
 
 UINT16, INT32 = 2, 5
 
@@ -29,8 +29,8 @@ def split(whole: Path, folder: Path, count: int) -> list[Path]:
     data = whole.read_bytes()
     metadata = data[24 : reader.tensors[0].field.offset]
     each = -(-len(reader.tensors) // count)
-    first = folder / f"{whole.stem}-00001-of-{count:05d}.gguf"
-    paths = [first.with_name(shard_name(first.name, n)) for n in range(1, count + 1)]
+    names = shard_names(f"{whole.stem}-00001-of-{count:05d}.gguf")
+    paths = [folder / name for name in names]
     for number, path in enumerate(paths):
         tensors = reader.tensors[number * each : (number + 1) * each]
         own = metadata if number == 0 else b""

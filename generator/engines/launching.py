@@ -15,6 +15,7 @@ from generator.engines.effective import compare, observe
 from generator.engines.process import ServerProcess
 from generator.engines.ready import start_timeout_s, wait_until_ready
 from generator.errors import EngineError
+from generator.pin_types import shard_names
 from generator.settings import ServerSettings
 
 # The lowest at which the log tells n_batch, n_ubatch and what became of flash attention.
@@ -95,7 +96,8 @@ def start_limit_s(model_path: Path, timeout_s: float | None) -> float:
     try:
         with model_path.open("rb") as file:
             magic = file.read(4)
-        size = model_path.stat().st_size
+        shards = [model_path.with_name(name) for name in shard_names(model_path.name)]
+        size = sum(shard.stat().st_size for shard in shards if shard.is_file())
     except OSError as error:
         raise EngineError(
             f"The model {model_path.name} cannot be read: {error.strerror or error}.",

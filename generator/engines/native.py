@@ -67,7 +67,7 @@ class NativeEngine:
         refuse_ours(settings, OURS)
         template = template_path.read_text(encoding="utf-8") if template_path else None
         port, key = self.pick_port(), new_key()
-        model, program = str(model_path.resolve()), str(self.program.resolve())
+        model, program = str(model_path.absolute()), str(self.program.resolve())
         _, *arguments = command_line(
             settings, model, template=str(template_path.resolve()) if template_path else None
         )

@@ -69,7 +69,7 @@ class WheelEngine:
         template = template_path.read_text(encoding="utf-8") if template_path else None
         port, key = self.pick_port(), new_key()
         fields = wheel_fields(settings, template) | {
-            "model.path": str(model_path.resolve()),
+            "model.path": str(model_path.absolute()),
             "model_alias": model_alias,
             "hostnames": "127.0.0.1",
             "port": port,
@@ -85,7 +85,7 @@ class WheelEngine:
                 "root": str(self.root.resolve()),
                 "fields": fields | settings.extra,
             },
-            aliases={str(model_path.resolve()): model_alias, str(self.root.resolve()): "engine"},
+            aliases={str(model_path.absolute()): model_alias, str(self.root.resolve()): "engine"},
             settings=settings,
             model_alias=model_alias,
             port=port,

@@ -11,7 +11,7 @@ from typing import Any
 from gguf import GGUFReader, GGUFValueType, Keys, LlamaFileType
 
 from generator.errors import FetchError
-from generator.pin_types import shard_name
+from generator.pin_types import shard_names
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,14 @@ def read_metadata(path: Path) -> ModelMetadata:
         FetchError: It is not a GGUF file, ends too early, or not all others are there.
     """
     first, count = _read(path)
-    others = [path.with_name(shard_name(path.name, number)) for number in range(2, count + 1)]
-    for other in others:
-        if other == path or not other.is_file():
-            raise FetchError(
-                f"The model's file {path.name} is one of {count}, and they are not all beside it.",
-                "Pin every file of the split model, under the names that it was published with.",
-            )
-    parameters = first.parameters + sum(_read(other)[0].parameters for other in others)
-    return replace(first, parameters=parameters)
+    paths = [path.with_name(name) for name in shard_names(path.name)] if count > 1 else [path]
+    if len(paths) != count or not all(other.is_file() for other in paths):
+        raise FetchError(
+            f"The model's file {path.name} is one of {count}, and they are not all beside it.",
+            "Pin every file of the split model, under the names that it was published with.",
+        )
+    others = sum(_read(other)[0].parameters for other in paths if other != path)
+    return replace(first, parameters=first.parameters + others)
 
 
 def _read(path: Path) -> tuple[ModelMetadata, int]:

@@ -10,7 +10,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 from filelock import Timeout
 
 from generator.errors import FetchError
@@ -55,6 +54,7 @@ def leftovers(store: Store, pins: Pins) -> list[Leftover]:
         *_unpinned(_entries(store, "engines"), origins),
         *_unpinned(_entries(store, "named"), named),
         *_partial(store, files | origins),
+        *_building(store),
         *_worked_in(store),
     ]
     return [left for left in found if not _held(store, left.key)]
@@ -94,7 +94,7 @@ def _unpinned(paths: Sequence[Path], needed: AbstractSet[str]) -> Iterator[Lefto
 
 def _partial(store: Store, needed: AbstractSet[str]) -> Iterator[Leftover]:
     for path in _entries(store, "partial"):
-        days = (time.time() - path.lstat().st_mtime) / 86_400
+        days = _idle_days(path.lstat().st_mtime)
         if path.stem not in needed:
             why = UNPINNED
         elif store.path(path.stem) is not None:
@@ -111,9 +111,20 @@ def _worked_in(store: Store) -> Iterator[Leftover]:
     for path in _entries(store, "scratch"):
         yield Leftover(path.name, path, why, _size(path))
     for path in sorted(store.root.glob("digests.json.*")):
-        process = path.suffix.removeprefix(".")
-        if not (process.isdecimal() and psutil.pid_exists(int(process))):
-            yield Leftover("digests", path, why, _size(path))
+        yield Leftover("digests", path, why, _size(path))
+
+
+def _building(store: Store) -> Iterator[Leftover]:
+    for path in _entries(store, "builds"):
+        days = _idle_days(max(inner.lstat().st_mtime for inner in (path, *path.iterdir())))
+        if any((store.root / "engines").glob(f"*/{path.name}")):
+            yield Leftover(path.name, path, "what it builds is here", _size(path))
+        elif days > STALE_DAYS:
+            yield Leftover(path.name, path, f"nothing was built for {days:.0f} days", _size(path))
+
+
+def _idle_days(last_s: float) -> float:
+    return (time.time() - last_s) / 86_400
 
 
 def _entries(store: Store, folder: str) -> list[Path]:

@@ -56,10 +56,17 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_run_needs_to_write_nothing_there(store: Path, project: Path) -> None:
+def test_a_run_needs_to_write_nothing_there(
+    store: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example")
     with sealed(store):
         ran = bound_receipts(project, store, "run", "small/runs")
     assert ran.returncode == 0, ran.stderr
-    receipt = json.loads((project / "receipts/small/runs.json").read_text())
+    text = (project / "receipts/small/runs.json").read_text()
+    assert "hf_secret" not in text
+    assert "mirror.example" not in text
+    receipt = json.loads(text)
     answered = [ask["outcome"]["status"] for ask in receipt["boots"][0]["asks"]]
     assert answered == ["answered"] * 4

@@ -79,6 +79,13 @@ def test_shards_answer_as_the_whole_does(
         assert split_answer["tokens"] == whole_answer["tokens"]
         probabilities = "completion_probabilities"
         assert split_answer[probabilities] == whole_answer[probabilities]
+        told = split_answer["tokens"]
+    linked = tmp_path / "linked"  # as the hub's own cache keeps them
+    linked.mkdir()
+    for file in split_model.files:
+        (linked / file.file).symlink_to(store.path(file.sha256) or "")
+    with answering(engine, linked / first.name) as linked_answer:
+        assert linked_answer["tokens"] == told
     (first.parent / split_model.files[1].file).unlink()
     with pytest.raises(EngineError), answering(engine, first):
         pass

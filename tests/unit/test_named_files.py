@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from generator.named_files import NamedFile, for_engine, for_receipt, named_files
-from generator.pin_types import shard_name
+from generator.pin_types import shard_names
 from generator.settings import Scalar, ServerSettings
 
 
@@ -112,7 +112,7 @@ def test_no_folder_outside_the_project_is_recorded(value: str) -> None:
 
 
 def test_shards_beside_a_named_one_are_found_too(root: Path) -> None:
-    names = [shard_name("draft-00001-of-00003.gguf", number) for number in (1, 2, 3)]
+    names = shard_names("draft-00001-of-00003.gguf")
     for name in names:
         (root / "files" / name).write_text(name)
     found = named_files(extra(model_draft=f"files/{names[0]}"), root)

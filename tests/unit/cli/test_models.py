@@ -238,16 +238,34 @@ def test_prune_leaves_alone_what_a_process_works_on(store: Store, models: Models
         (folder / "wheel").write_bytes(b"123")
     part = store.partial("f" * 64)
     part.write_bytes(b"12345")
-    ended, ours = (store.root / f"digests.json.{pid}" for pid in (2**31 - 1, os.getpid()))
-    ended.write_text("{")
-    ours.write_text("{")
+    cut = store.root / "digests.json.new"
+    cut.write_text("{")
     with lock_of(store.root, "held"), lock_of(store.root, "f" * 64):
         shown = models([], "prune")[1]
     assert shown == [
         "              3 bytes  scratch/left: its process has ended",
-        f"              1 bytes  {ended.name}: its process has ended",
+        f"              1 bytes  {cut.name}: its process has ended",
         f"4 bytes freed in {store.root}.",
     ]
     assert (held / "wheel").exists()
     assert part.exists()
-    assert ours.exists()
+
+
+def test_prune_knows_which_builds_go_on(store: Store, models: Models) -> None:
+    builds = {name: store.root / "builds" / name for name in ("old", "young", "done", "held")}
+    eight_days_ago = time.time() - 8 * 86_400
+    for folder in builds.values():
+        folder.mkdir(parents=True)
+        (folder / "object.o").write_bytes(b"12345")
+    for name in ("old", "held"):
+        for path in (builds[name] / "object.o", builds[name]):
+            os.utime(path, (eight_days_ago, eight_days_ago))
+    tiny, _ = fetched(store)
+    (store.engine_root(tiny.sha256) / "done").mkdir(parents=True)
+    with lock_of(store.root, "held"):
+        shown = models([], "prune")[1]
+    assert {line.split("  ")[-1] for line in shown if "  builds/" in line} == {
+        "builds/done: what it builds is here",
+        "builds/old: nothing was built for 8 days",
+    }
+    assert sorted((store.root / "builds").iterdir()) == [builds["held"], builds["young"]]

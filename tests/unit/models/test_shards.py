@@ -18,14 +18,14 @@ from generator.models.named import named_key
 from generator.models.progress import NoProgress
 from generator.models.sources import fetch_model
 from generator.models.store import Store
-from generator.pin_types import ModelPin, shard_name
+from generator.pin_types import ModelPin, shard_names
 from tests.shards import split
 from tests.unit.models.file_server import Served, serving
 from tests.unit.models.heard import Heard
 from tests.unit.models.test_metadata import write_model
 from tests.unit.models.wheel_maker import digest
 
-NAMES = [shard_name("tiny-00001-of-00003.gguf", number) for number in (1, 2, 3)]
+NAMES = shard_names("tiny-00001-of-00003.gguf")
 BODIES = [b"GGUF first " * 1000, b"GGUF second " * 900, b"GGUF third " * 1100]
 
 
@@ -168,9 +168,9 @@ def test_all_who_make_the_folder_at_once_get_it(servers: list[Served], store: St
 
 Change = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
 FAULTS: dict[str, tuple[Change, str]] = {
-    "one-missing": (lambda parts: parts[:2], "is one of 3 → pin"),
-    "out-of-order": (lambda parts: [parts[0], parts[2], parts[1]], "is one of 3 → pin"),
-    "second-first": (lambda parts: parts[1:], "is one of 3 → pin"),
+    "one-missing": (lambda parts: parts[:2], "is one of several → pin"),
+    "out-of-order": (lambda parts: [parts[0], parts[2], parts[1]], "is one of several → pin"),
+    "second-first": (lambda parts: parts[1:], "is one of several → pin"),
     "one-twice": (
         lambda parts: [parts[0], {**parts[1], "sha256": parts[0]["sha256"]}, parts[2]],
         "two files share one sha256",

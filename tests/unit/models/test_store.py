@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -12,6 +13,8 @@ import pytest
 from filelock import FileLock
 
 from generator.errors import FetchError
+from generator.models import digests
+from generator.models.disk import disk_error
 from generator.models.progress import NoProgress
 from generator.models.sources import fetch_model
 from generator.models.store import Expected, Store
@@ -64,7 +67,7 @@ def test_digest_is_computed_once_until_the_file_changes(
     path.write_bytes(BODY)
     assert store.digest(path) == digest(BODY)
     with monkeypatch.context() as patched:
-        patched.setattr("hashlib.file_digest", None)
+        patched.setattr(digests, "digest_of", None)
         assert Store(store.root).digest(path) == digest(BODY)
     before = path.stat()
     path.write_bytes(BODY[::-1])
@@ -149,3 +152,59 @@ def test_own_file_missing_or_other(store: Store, tmp_path: Path) -> None:
     with pytest.raises(FetchError, match="found    6 bytes"):
         fetch_model(own_file("mine.gguf"), store, NoProgress(), root=tmp_path)
     assert (tmp_path / "mine.gguf").read_bytes() == b"<html>"
+
+
+def test_digests_which_cannot_be_kept_are_known_to_this_process(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (store.root / "digests.json").mkdir()
+    path = tmp_path / "big"
+    path.write_bytes(BODY)
+    assert store.digest(path) == digest(BODY)
+    assert sorted(p.name for p in store.root.glob("digests.json*")) == ["digests.json"]
+    with monkeypatch.context() as patched:
+        patched.setattr(digests, "digest_of", None)
+        assert store.digest(path) == digest(BODY)
+    path.write_bytes(BODY[::-1])
+    assert store.digest(path) == digest(BODY[::-1])
+
+
+def test_distrusting_store_reads_each_file_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "big"
+    path.write_bytes(BODY)
+    store.note(path, "0" * 64)
+    assert store.digest(path) == "0" * 64
+    anew = store.distrusting()
+    assert anew.digest(path) == digest(BODY)
+    monkeypatch.setattr(digests, "digest_of", None)
+    assert anew.digest(path) == Store(store.root).digest(path) == digest(BODY)
+
+
+def test_verifying_is_heard_where_the_file_must_be_read(
+    store: Store, tmp_path: Path, heard: Heard
+) -> None:
+    path = tmp_path / "big"
+    path.write_bytes(BODY)
+    store.verify(path, EXPECTED, heard)
+    store.verify(path, EXPECTED, heard)
+    assert (heard.labels, heard.bytes, heard.ended) == (["tiny: verifying"], len(BODY), 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "remedy"),
+    [
+        (errno.ENOSPC, "The disk is full: tiny could not be stored", "Free some space"),
+        (errno.EDQUOT, "The disk is full: tiny could not be stored", "Free some space"),
+        (errno.EFBIG, "tiny is larger than a file may be here", "ulimit -f"),
+        (errno.EROFS, "the store may not be written to", "RECEIPTS_CACHE"),
+        (errno.EACCES, "the store may not be written to", "RECEIPTS_CACHE"),
+        (errno.EIO, "tiny could not be stored: Input/output error", "Check the disk"),
+    ],
+)
+def test_each_refusal_of_the_disk_is_told_apart(number: int, what: str, remedy: str) -> None:
+    told = disk_error("tiny", OSError(number, os.strerror(number)))
+    assert what in told.what
+    assert os.strerror(number) in told.what
+    assert remedy in told.remedy
