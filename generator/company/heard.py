@@ -77,7 +77,7 @@ def read_servers(boots: Sequence[BootRecord]) -> list[Server]:
     Raises:
         ValueError: An ask has no name of ours.
     """
-    answers = {(a.boot, a.ask): a for a in read_answers(boots) if a.valid}
+    answers = counted(boots)
     named = {boot.name: boot for boot in boots}
     return [
         Server(
@@ -89,6 +89,19 @@ def read_servers(boots: Sequence[BootRecord]) -> list[Server]:
         for name, boot in named.items()
         if not name.endswith(AGAIN)
     ]
+
+
+def counted(boots: Sequence[BootRecord]) -> dict[tuple[str, str], Answer]:
+    """Return the answers that count, by boot and ask.
+
+    They are those with the cache as planned, of servers that have the slots they were to have.
+    """
+    refused = {
+        boot.name
+        for boot in boots
+        if any(mismatch.name == "n_parallel" for mismatch in boot.mismatches)
+    }
+    return {(a.boot, a.ask): a for a in read_answers(boots) if a.valid and a.boot not in refused}
 
 
 def _heard(boot: BootRecord, answers: Mapping[tuple[str, str], Answer]) -> Iterator[Heard]:

@@ -8,7 +8,7 @@ from itertools import chain
 
 from generator import analysis
 from generator.answers import Answer, failures, read_answers
-from generator.company.heard import Heard, Server, read_servers, seconds, slots_used
+from generator.company.heard import Heard, Server, counted, read_servers, seconds, slots_used
 from generator.company.result import Fork, Line, Outcome, Result, Told
 from generator.receipt import BootRecord
 from generator.sweeps import drift
@@ -33,7 +33,7 @@ def judge(boots: Sequence[BootRecord]) -> Result:
         asked=len(answers) + failed,
         answered=len(answers),
         failed=failed,
-        invalid=sum(not answer.valid for answer in answers),
+        invalid=len(answers) - len(counted(boots)),
         outcome=_outcome(works, repeats, pairs=len(pairs), flips=len(moved), drifts=len(drifts)),
         gpu_layers=int(boots[0].settings["n_gpu_layers"]) or None if boots else None,
         detector_works=works,

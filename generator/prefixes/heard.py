@@ -74,12 +74,17 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
     counted = {key: answer for key, answer in found.items() if answer.valid}
     names = [boot.name for boot in boots]
     widths = {boot.name: int(boot.settings["n_ubatch"]) for boot in boots}
+    # a width that the engine lowered makes other batches than were foretold
+    lowered = {b.name for b in boots if any(m.name == "n_ubatch" for m in b.mismatches)}
+    as_cold = {
+        b: found.get((b, COLD)) for b in widths if b.startswith(AS_COLD) and b not in lowered
+    }
     lengths = [
         int(name.removeprefix(CACHED))
         for name in names
         if name.startswith(CACHED) and not name.endswith(AGAIN)
     ]
-    cells = tuple(_cell(length, found, widths) for length in lengths)
+    cells = tuple(_cell(length, found, widths, as_cold) for length in lengths)
     wrong = [key for key, answer in found.items() if not _as_planned(key, answer, found)]
     cold, unused = counted.get((COLD, COLD)), counted.get((UNUSED, WHOLE))
     listed = [cold, *(cell.answer for cell in cells), *(cell.as_cold for cell in cells), unused]
@@ -104,11 +109,16 @@ def _as_planned(key: tuple[str, str], answer: Answer, found: Answers) -> bool:
     return as_intended(opening, answer)
 
 
-def _cell(length: int, found: Answers, widths: Mapping[str, int]) -> Cell:
+def _cell(
+    length: int,
+    found: Answers,
+    widths: Mapping[str, int],
+    colds: Mapping[str, Answer | None],
+) -> Cell:
     name, cold = f"{CACHED}{length}", f"{AS_COLD}{length}"
     opening, whole = found.get((name, OPENING)), found.get((name, WHOLE))
     valid = as_intended(opening, whole) if opening and whole else None
-    as_cold = found.get((cold, COLD))
+    as_cold = colds.get(cold)
     return Cell(
         characters=length,
         opening_tokens=opening.prompt_n if opening else None,

@@ -12,6 +12,7 @@ from generator.company.declared import EXTENTS, Concurrency
 from generator.company.result import Result
 from generator.experiments.concurrency import KIND, expand
 from generator.plan import Ask, Boot
+from generator.receipt import MismatchRecord
 from generator.settings import Sampling
 from tests.factory import completion_response, make_ask
 from tests.unit.experiments.crowds import Server, boots_of, calm, crowd, crowded
@@ -284,6 +285,15 @@ def test_an_unplanned_cache_is_shown_and_not_counted() -> None:
     boots[2] = boots[2].model_copy(update={"asks": asks})
     result = KIND.analyse(boots)
     assert (result.invalid, result.compared, result.flips) == (1, 7, 3)
+
+
+def test_a_server_without_its_slots_counts_for_nothing() -> None:
+    boots = boots_of(crowd(), crowded(B))
+    refused = MismatchRecord(name="n_parallel", declared=2, effective=1)
+    boots[2] = boots[2].model_copy(update={"mismatches": [refused]})
+    result = KIND.analyse(boots)
+    assert (result.outcome, result.compared, result.invalid) == ("same", 4, 5)
+    assert result.lines[1].answers == 0
 
 
 def test_a_needle_is_compared_and_its_neighbours_are_not() -> None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from generator.experiments.prefix import KIND, cut_at, expand
 from generator.plan import Ask, Boot, Derived
 from generator.prefixes.result import Result
+from generator.receipt import MismatchRecord
 from generator.settings import Sampling
 from tests.unit.experiments.prefixing import (
     PROMPT,
@@ -220,6 +221,22 @@ def test_a_token_that_merges_with_what_follows_is_not_shared() -> None:
     assert (result.invalid, result.compared) == (0, 3)
     assert (result.rows[1].opening_tokens, result.rows[1].cache_n) == (6, 5)
     assert (result.rows[1].width, result.rows[1].as_predicted) == (6, None)
+
+
+def test_a_width_that_the_engine_lowered_proves_nothing() -> None:
+    boots = boots_of(shape)
+    lowered = MismatchRecord(name="n_ubatch", declared=9, effective=8)
+    boots = [
+        boot.model_copy(update={"mismatches": [lowered]}) if boot.name == "as-cold-99" else boot
+        for boot in boots
+    ]
+    result = KIND.analyse(boots)
+    assert (result.interventions_total, result.interventions_open) == (2, 1)
+    assert (result.rows[2].as_predicted, result.rows[2].width_group, result.cause) == (
+        None,
+        None,
+        "open",
+    )
 
 
 def test_without_the_cold_answer_nothing_is_compared() -> None:
