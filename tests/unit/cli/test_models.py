@@ -6,24 +6,29 @@ import json
 import os
 import shutil
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from generator.cli import invoke
+from generator.models.engine_files import verify_engine
 from generator.models.named import named_key
 from generator.models.progress import NoProgress
 from generator.models.scratch import lock_of
 from generator.models.sources import fetch_model
 from generator.models.store import Expected, Store
-from generator.pin_types import ModelPin, PathSource
+from generator.pin_types import ModelPin, PathSource, WheelEngine
+from generator.pins import platform_name
 from tests.unit.models.file_server import Served, serving
+from tests.unit.models.test_package import LIBRARY, engine
 from tests.unit.models.test_shards import BODIES, NAMES, by_url
 from tests.unit.models.tiny import BODY, pin, project_of
-from tests.unit.models.wheel_maker import digest
+from tests.unit.models.wheel_maker import digest, make_wheel
 
 OTHER = b"GGUF of another project"
+Pin = ModelPin | WheelEngine
 Models = Callable[..., tuple[int, list[str], str]]
 
 
@@ -38,7 +43,7 @@ def models(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     """Return a function that runs a command of `receipts models` in a project with these pins."""
     assert store.root == Store.of_user().root
 
-    def run(pins: list[ModelPin], *arguments: str) -> tuple[int, list[str], str]:
+    def run(pins: list[Pin], *arguments: str) -> tuple[int, list[str], str]:
         shutil.rmtree(tmp_path / "project", ignore_errors=True)
         root = str(project_of(tmp_path, *pins))
         code = invoke(["--root", root, "models", *arguments])
@@ -148,6 +153,30 @@ def test_verify_reads_everything_again(store: Store, models: Models, tmp_path: P
     assert f"expected {len(BODY)} bytes, sha256 {digest(BODY)}" in err
     assert f"found    {len(BODY)} bytes, sha256 {digest(bytes(flipped))}" in err
     assert f"→ Remove {place} and run `receipts fetch`." in err
+
+
+def test_verify_reads_engines_again_too(store: Store, models: Models, tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path, "tinyengine", {"tinyengine/lib.so": LIBRARY})
+    pin = engine(wheel)
+    assert models([pin], "verify")[1][0] == "absent   tiny-engine"
+    root = store.engine_root(*pin.origins)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(root)
+    code, lines, err = models([pin], "verify")
+    assert (code, lines[0]) == (0, f"good     tiny-engine ({len(LIBRARY)} bytes)")
+    assert err == "tiny-engine: verifying\n"
+    library = root / "tinyengine/lib.so"
+    library.write_bytes(LIBRARY[::-1])
+    store.note(library, digest(LIBRARY))
+    assert verify_engine(pin, store).library == library
+    code, lines, err = models([pin], "verify")
+    assert (code, lines) == (4, ["CHANGED  tiny-engine"])
+    assert f"expected {len(LIBRARY)} bytes, sha256 {digest(LIBRARY)}" in err
+    assert f"found    {len(LIBRARY)} bytes, sha256 {digest(LIBRARY[::-1])}" in err
+    elsewhere = {"linux-aarch64", "macos-arm64"} - {platform_name()}
+    artifacts = {elsewhere.pop(): next(iter(pin.artifacts.values()))}
+    other = pin.model_copy(update={"artifacts": artifacts})
+    assert models([other], "verify")[1][0] == "absent   tiny-engine"
 
 
 def test_verify_says_what_is_not_here(models: Models) -> None:

@@ -89,7 +89,7 @@ def test_a_change_is_seen_there_too(split: ModelPin, store: Store, tmp_path: Pat
     kept = store.path(split.sha256)
     assert kept is not None
     kept.chmod(0o644)
-    kept.write_bytes(BODIES[0].replace(b"first", b"furst"))
+    kept.write_bytes(BODIES[0].replace(b"first", b"First"))
     with sealed(store.root):
         fetched = bound_receipts(
             project_of(tmp_path, split), store.root, "fetch", "--model", "split"

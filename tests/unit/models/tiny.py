@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from generator.models.store import Store
-from generator.pin_types import ModelPin, UrlSource
+from generator.pin_types import ModelPin, UrlSource, WheelEngine
 from generator.pins import ENGINES_FILE, MODELS_FILE
 from tests.unit.models.wheel_maker import digest
 
@@ -45,13 +45,20 @@ def part_of(store: Store, content: bytes) -> Path:
     return part
 
 
-def project_of(root: Path, *pins: ModelPin) -> Path:
-    """Write a project which pins these models, and no engine."""
+def project_of(root: Path, *pins: ModelPin | WheelEngine) -> Path:
+    """Write a project which pins these models and engines."""
     folder = root / "project"
     (folder / "receipts" / "pins").mkdir(parents=True)
-    models = {pin.name: pin.model_dump(mode="json", exclude={"name"}) for pin in pins}
-    (folder / ENGINES_FILE).write_text("engines: {}\n")
-    (folder / MODELS_FILE).write_text(yaml.safe_dump({"models": models}))
+    for file, kind, key in (
+        (ENGINES_FILE, WheelEngine, "engines"),
+        (MODELS_FILE, ModelPin, "models"),
+    ):
+        pinned = {
+            pin.name: pin.model_dump(mode="json", exclude={"name"})
+            for pin in pins
+            if isinstance(pin, kind)
+        }
+        (folder / file).write_text(yaml.safe_dump({key: pinned}))
     return folder
 
 
