@@ -198,3 +198,10 @@ def test_changes_are_told_place_by_place(pin: PathEngine) -> None:
     assert told[:2] == ["title: My server → Ours", f"libraries.a.so: {'0' * 64} (new)"]
     assert [line.rsplit(" ", 1)[1] for line in told[2:]] == ["gone", "gone"]
     assert changes(pin, pin) == ()
+    bare = pin.model_copy(update={"libraries": {}})
+    assert [change.path for change in changes(bare, pin)] == [
+        ("libraries", BACKEND),
+        ("libraries", "libllama.so.0"),
+    ]
+    (gone,) = changes(pin, bare)
+    assert (gone.path, gone.new) == (("libraries",), None)
