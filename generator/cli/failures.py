@@ -36,8 +36,8 @@ class Cause:
 
     def __str__(self) -> str:
         """Say it in a line or three."""
-        unasked = f"; {', '.join(self.unasked)} not asked" if self.unasked else ""
-        asks = f"ask {', '.join(self.asks) or '-'}{unasked}"
+        unasked = f" ({', '.join(self.unasked)} not asked any more)" if self.unasked else ""
+        asks = f"ask {', '.join(self.asks)}{unasked}"
         return f"{self.where} · {asks}: {self.kind}: {self.message}"[:MOST_CHARACTERS]
 
     @property

@@ -76,7 +76,11 @@ def main() -> None:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             print(f"parameter {field}: {error}", file=sys.stderr, flush=True)  # noqa: T201
             os._exit(BAD_PARAMETER)
-    server = engine.Server(parameters)
+    try:
+        server = engine.Server(parameters)
+    except RuntimeError as error:  # the log says why; a traceback would only push that out of sight
+        print(error, file=sys.stderr, flush=True)  # noqa: T201
+        os._exit(1)
     threading.Event().wait()
     del server
 

@@ -90,8 +90,8 @@ def wait_until_ready(
             if time.monotonic() > deadline:
                 raise EngineError(
                     f"The engine was not ready after {timeout_s:g} s: {seen}.",
-                    "Look at its last lines above; give a slow disk or a busy machine more time:"
-                    " receipts run --start-limit SECONDS.",
+                    "Look at its last lines above; declare no more threads than there are CPUs, or"
+                    " give a slow machine more time: receipts run --start-limit SECONDS.",
                     process.log_tail(),
                 )
             time.sleep(POLL_S)

@@ -1,0 +1,1 @@
+"""What happens when something breaks: real processes, the real command line, and no luck needed."""

@@ -1,0 +1,1 @@
+"""Servers with one fault each, named for it."""
