@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,12 @@ def estimate_s(plan: Plan, speeds: Speeds = TWO_CORES) -> float:
     """Guess how many seconds a plan takes, every answer being as long as it may be."""
     boots = len(plan.boots) * speeds.boot_s
     return boots + sum(_ask_s(ask, speeds) for boot in plan.boots for ask in boot.asks)
+
+
+def size_of(plans: Sequence[Plan]) -> str:
+    """Say how large *plans* are together, and about how long they will take."""
+    asks, boots = sum(plan.asks for plan in plans), sum(len(plan.boots) for plan in plans)
+    return f"{asks} asks in {boots} boots, about {sum(map(estimate_s, plans)):.0f} s"
 
 
 def _ask_s(ask: Ask, speeds: Speeds) -> float:

@@ -24,6 +24,7 @@ def command(
 ) -> None:
     """Show the boots and asks of a run, and each plan's digest."""
     from generator.declaration import Override
+    from generator.estimate import estimate_s, size_of
     from generator.measure import plan_experiment
 
     plans = [
@@ -34,7 +35,12 @@ def command(
         for name in names
     ]
     if as_json:
-        say_json([{**plan.as_json(), "sha256": plan.sha256} for plan in plans])
+        say_json(
+            [
+                {**plan.as_json(), "sha256": plan.sha256, "estimate_s": round(estimate_s(plan))}
+                for plan in plans
+            ]
+        )
         return
     for plan in plans:
         name = f"{plan.article}/{plan.experiment} ({plan.kind})"
@@ -43,4 +49,4 @@ def command(
             say(f"  boot {boot.name}: {boot.engine}, {boot.model}, -ub {boot.server.n_ubatch}")
             for ask in boot.asks:
                 say(f"    ask {ask.name}: {ask.endpoint}, {ask.cache}")
-    say(f"{sum(plan.asks for plan in plans)} asks in {sum(len(p.boots) for p in plans)} boots.")
+    say(f"{size_of(plans)} with a small model on two cores.")

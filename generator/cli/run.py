@@ -72,6 +72,7 @@ def command(
     from generator.cli.local import first_engine, with_own
     from generator.cli.progress import Reporter
     from generator.declaration import Override
+    from generator.estimate import size_of
     from generator.limits import Limits, crowding
     from generator.lock import locked
     from generator.measure import measure, open_ledger, plan_experiment, write_sums
@@ -86,6 +87,7 @@ def command(
     plans = [plan_experiment(d.experiments[name]) for d, names in chosen for name in names]
     asks = sum(plan.asks for plan in plans)
     receipts: list[Receipt] = []
+    note(f"{size_of(plans)} with a small model on two cores, once everything is here.")
     with Reporter(asks) as reporter, ExitStack() as locks:
         for declaration, _ in chosen:
             locks.enter_context(locked(project.root, declaration.article))

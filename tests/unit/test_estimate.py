@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from generator.estimate import Speeds, estimate_s, tokens_in
+from generator.estimate import Speeds, estimate_s, size_of, tokens_in
 from generator.experiments.kind import one_boot
 from generator.experiments.repeat import Repeat
 from generator.plan import Plan
@@ -37,3 +38,9 @@ def test_a_warm_ask_reads_one_token() -> None:
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("four", 1), ("模型", 2), ("four 模型", 3)])
 def test_tokens_are_guessed_by_script(text: str, tokens: int) -> None:
     assert tokens_in(text) == tokens
+
+
+def test_several_plans_are_told_by_their_asks_boots_and_seconds() -> None:
+    told = size_of([plan_of("x" * 80), plan_of("x" * 8000)])
+    assert re.fullmatch(r"4 asks in 2 boots, about \d+ s", told)
+    assert int(told.split()[-2]) == round(estimate_s(plan_of("x" * 80)) * 2 + 1980 / 250)
