@@ -6,15 +6,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RECEIPTS := $(BIN)/receipts
+# the pinned engine that is built from source, once, which takes some minutes
+BUILT := llama-server-b11434
 PIP_INSTALL := $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
 # counts packages as pip meets them: on one line of a terminal, every tenth elsewhere
 COUNT := awk -v tty="$$([ -t 1 ] && echo 1)" '/^Collecting / { n++; if (tty) { printf "\r  %d packages ", n; fflush() } else if (n % 10 == 0) print "  " n " packages" } /^ERROR/ { print } END { if (tty) print "" }'
 UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
 
-.PHONY: help receipts site serve audit test check bench clean lock
+.PHONY: help receipts receipts-all site serve audit test check bench clean lock
 
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.run: requirements/build.txt requirements/run.txt pyproject.toml
 	@$(PYTHON) tools/make_venv.py $(VENV)
@@ -29,13 +31,23 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@$(PIP_INSTALL) -r requirements/dev.txt | $(COUNT)
 	@touch $@
 
+$(VENV)/.source: $(VENV)/.run requirements/source.txt
+	@echo "Installing the locked tools that build an engine …"
+	@$(PIP_INSTALL) -r requirements/source.txt | $(COUNT)
+	@touch $@
+
 lock: $(VENV)/.dev ## Renew the lock files (versions and hashes) from pyproject.toml
 	$(UV_LOCK) requirements/build.in -o requirements/build.txt
 	$(UV_LOCK) pyproject.toml -o requirements/run.txt
 	$(UV_LOCK) --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(UV_LOCK) --group source -o requirements/source.txt
 
-receipts: $(VENV)/.run ## Measure again, write the receipts, build the site into public/
-	@$(RECEIPTS) run $(ARGS)
+receipts: $(VENV)/.run $(if $(ENGINE),$(VENV)/.source) ## Measure again, write the receipts, build the site into public/ (ENGINE=, ARGS=)
+	@$(RECEIPTS) run $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
+	@$(RECEIPTS) build
+
+receipts-all: $(VENV)/.run $(VENV)/.source ## The same with every declared engine and model
+	@$(RECEIPTS) run --all $(ARGS)
 	@$(RECEIPTS) build
 
 site: $(VENV)/.run ## Render and build from the receipts in the repository; no engine
@@ -56,7 +68,8 @@ check: $(VENV)/.dev ## Lint, types, imports, spelling, declarations
 	@$(RECEIPTS) check
 	@$(RECEIPTS) audit
 
-test: check $(VENV)/.tools ## Everything: check, and all tests with the real engine and browser
+test: check $(VENV)/.tools $(VENV)/.source ## Everything: check, and all tests with the real engines and browser
+	@$(RECEIPTS) fetch --engine $(BUILT)
 	@$(BIN)/pytest --cov --cov-report=term:skip-covered
 
 $(VENV)/.tools: tools/install_test_tools.sh $(VENV)/.dev

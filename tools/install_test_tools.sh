@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Give the tests what they drive besides our own code: a Chromium and a Chinese font, curl and jq.
+# Give the tests what they drive besides our own code: a Chromium and a Chinese font, curl and jq,
+# and a compiler to build an engine with.
 # Debian's packages where root; otherwise Playwright's own Chromium, and a word on what is missing.
 set -euo pipefail
 
@@ -23,6 +24,7 @@ has_chromium || missing+=(chromium)
 has_cjk_font || missing+=(fonts-noto-cjk)
 has curl || missing+=(curl)
 has jq || missing+=(jq)
+has c++ || missing+=(g++)
 if [ ${#missing[@]} -eq 0 ]; then
     exit 0
 fi
@@ -48,5 +50,10 @@ fi
 if ! has curl || ! has jq; then
     echo "The tests of bug reports run a script that needs curl and jq." >&2
     echo "Remedy: install both, such as by: sudo apt-get install curl jq" >&2
+    exit 1
+fi
+if ! has c++; then
+    echo "The tests of engines build one from source, which needs a compiler of C++." >&2
+    echo "Remedy: install one, such as by: sudo apt-get install g++" >&2
     exit 1
 fi

@@ -77,7 +77,7 @@ class Build:
         configure += [f"-DCMAKE_C_COMPILER={tools.cc}", f"-DCMAKE_CXX_COMPILER={tools.cxx}"]
         configure += [f"-DCMAKE_MAKE_PROGRAM={tools.ninja}"]
         compiling = [tools.ninja, "-C", str(self.folder / "build"), "-j", str(jobs()), TARGET]
-        with self.log.open("w", encoding="utf-8") as log:
+        with self.log.open("w", buffering=1, encoding="utf-8") as log:
             progress.start(f"{self.label}: configuring the build", 0)
             try:
                 self._run("configuring", configure, log, lambda _: None)

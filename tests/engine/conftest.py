@@ -1,4 +1,4 @@
-"""The real engine and the real model, fetched as pinned into the user's store, once."""
+"""The real engines and the real model, fetched or built as pinned into the user's store, once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from generator import pin_types
-from generator.engines.base import RunningServer
+from generator.engines.base import Engine, Obtained, RunningServer
+from generator.engines.guarded import GuardedEngine
+from generator.engines.source import obtain
 from generator.engines.wheel import WheelEngine
 from generator.models.engine_files import fetch_engine
 from generator.models.progress import NoProgress
@@ -39,8 +41,28 @@ def model() -> Path:
 
 
 @pytest.fixture(scope="session")
+def built() -> Obtained:
+    """Return the engine built from source; `make test` has built it before, since it takes long."""
+    pin = load_pins(ROOT).engine("llama-server-b11434")
+    assert isinstance(pin, pin_types.SourceEngine)
+    return obtain(pin, Store.of_user(), NoProgress())
+
+
+@pytest.fixture(scope="session")
+def server_program(built: Obtained) -> Path:
+    """Return the llama-server that was built."""
+    assert isinstance(built.engine, GuardedEngine)
+    return built.engine.program
+
+
+@pytest.fixture(scope="session")
 def launch(engine: WheelEngine, model: Path) -> Launch:
-    """Start a fresh, hence cold, server with the given settings."""
+    """Start a fresh, hence cold, server of the embedded engine with the given settings."""
+    return launching(engine, model)
+
+
+def launching(engine: Engine, model: Path) -> Launch:
+    """Return a function that starts a fresh server of an engine with the given settings."""
 
     def start(
         template_path: Path | None = None, **settings: object

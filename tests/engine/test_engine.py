@@ -1,22 +1,31 @@
-"""The embedded engine, for real: it starts, proves itself, and answers as it should."""
+"""Both pinned engines, for real: they start, prove themselves, and answer as they should."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from generator.client import Client
-from generator.engines.base import RunningServer
+from generator.engines.base import Obtained, RunningServer
+from generator.engines.wheel import WheelEngine
 from generator.outcome import Answered
 from generator.settings import Sampling, sampling_fields
-from tests.engine.conftest import Launch
+from tests.engine.conftest import Launch, launching
 
 pytestmark = pytest.mark.engine
 
 PROMPT = "What is the best programming language? Answer in one word:"
+
+
+@pytest.fixture(scope="module", params=["embedded", "built"])
+def launch(
+    request: pytest.FixtureRequest, engine: WheelEngine, built: Obtained, model: Path
+) -> Launch:
+    return launching(engine if request.param == "embedded" else built.engine, model)
 
 
 @pytest.fixture(scope="module")

@@ -57,6 +57,25 @@ def test_long_fetches_tell_rate_and_time_left(
     ]
 
 
+def test_builds_tell_each_tenth_of_their_steps(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([100.0, *(101.0 + second for second in range(40))])
+    with Reporter() as reporter:
+        monkeypatch.setattr("time.monotonic", lambda: next(clock))
+        reporter.start_steps("an-engine: compiling", 40)
+        for _ in range(40):
+            reporter.advance(1)
+        reporter.done()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == [
+        "an-engine: compiling: 40 steps",
+        "an-engine: compiling: 4 of 40 steps, about 36 s left",
+    ]
+    assert lines[-1] == "an-engine: compiling: 40 of 40 steps"
+    assert len(lines) == 11
+
+
 def test_pace_of_what_begins_anew_counts_from_there() -> None:
     pace = Pace(30 << 20, 20 << 20, now=0)
     pace.advance(-20 << 20, now=10)
