@@ -63,7 +63,11 @@ class Journal:
             # Without a buffer: what a full disk refused is not tried again when we close.
             self._file = path.open("ab" if goes_on else "wb", buffering=0)
         if not goes_on:
-            self._append(header, durable=True)
+            try:
+                self._append(header, durable=True)
+            except RunError:
+                self._file.close()
+                raise
 
     def _resumed(self, lines: Sequence[Mapping[str, Any]]) -> bool:
         """Replay what is on disk; whether all of it could be read."""

@@ -39,6 +39,7 @@ def driver(tmp_path: Path, engine: WheelEngine, model: Path) -> Iterator[Driver]
     assert stage.processes() == []
 
 
+@pytest.mark.timeout(900)  # on a machine that has much else to do
 def test_a_run_killed_anywhere_goes_on(driver: Driver) -> None:
     stage, dice = driver.stage, random.Random(SEED)  # noqa: S311 - for points only
     trials = first_run(driver)

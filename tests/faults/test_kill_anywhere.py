@@ -58,6 +58,7 @@ def kill(driver: Driver, *, by_step: bool) -> Trials:
     return trials
 
 
+@pytest.mark.timeout(900)  # on a machine that has much else to do
 def test_a_run_killed_anywhere_goes_on(drivers: list[Driver]) -> None:
     with ThreadPoolExecutor(len(drivers)) as pool:
         done = [

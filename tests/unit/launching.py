@@ -41,6 +41,10 @@ class FakeServer:
     def death(self) -> str | None:
         return self.died
 
+    def stop(self) -> None:
+        """Be dead from now on."""
+        self.died = "was stopped"
+
     def peak_memory_bytes(self) -> int | None:
         return 1_000_000
 

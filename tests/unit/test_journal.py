@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from generator.errors import RunError
 from generator.journal import Journal, whole_events
 from tests.factory import completion_response, make_ask, make_boot
 
@@ -97,3 +98,9 @@ def test_events_are_ascii_lines(tmp_path: Path) -> None:
     data = (tmp_path / "j").read_bytes()
     assert data.isascii()
     assert all(json.loads(line) for line in data.decode().split("\n")[:-1])
+
+
+def test_a_disk_that_is_full_is_told(tmp_path: Path) -> None:
+    (tmp_path / "j").symlink_to("/dev/full")
+    with pytest.raises(RunError, match="j cannot be written: No space left on device"):
+        Journal(tmp_path / "j", KEY, STARTED)

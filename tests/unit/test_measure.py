@@ -1,23 +1,19 @@
-"""Measuring: only a finished receipt replaces a finished one, and no two measure at once."""
+"""Measuring: only a finished receipt replaces a finished one, and nothing is measured twice."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock, Timeout
 
 from generator.bench import Bench, file_record
 from generator.declaration import Declaration
-from generator.errors import EngineError, InputError, RunError
+from generator.errors import EngineError, InputError
 from generator.evidence import declare
-from generator.lock import locked
 from generator.measure import measure, open_ledger, plan_experiment, write_sums
 from generator.plan import Boot, Plan
 from generator.receipt import Receipt, read, receipt_path
@@ -241,82 +237,6 @@ def test_a_file_is_recorded_by_name_size_and_digest(tmp_path: Path) -> None:
     assert record.sha256 == hashlib.sha256(b"abc").hexdigest()
 
 
-# --- the lock
-
-HOLDER = """
-import sys
-from pathlib import Path
-from generator.lock import locked
-with locked(Path(sys.argv[1]), "some-article"):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_a_second_process_is_told_who_measures(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        with (
-            pytest.raises(RunError, match=f"being measured already .process {holder.pid}, since"),
-            locked(tmp_path, "some-article"),
-        ):
-            pass
-        with locked(tmp_path, "another-article"):
-            pass
-        holder.communicate("")
-    with locked(tmp_path, "some-article"):
-        assert f"process {os.getpid()}," in (tmp_path / ".work/some-article.holder").read_text()
-
-
-def test_a_killed_holder_leaves_the_lock_free(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as holder:
-        assert holder.stdout is not None
-        holder.stdout.readline()
-        holder.kill()
-        holder.wait()
-    with locked(tmp_path, "some-article"):
-        pass
-    assert not (tmp_path / ".work/some-article.holder").exists()
-
-
-def test_an_error_while_measuring_frees_the_lock(tmp_path: Path) -> None:
-    with pytest.raises(KillError), locked(tmp_path, "some-article"):
-        raise KillError
-    assert not (tmp_path / ".work/some-article.holder").exists()
-    with locked(tmp_path, "some-article"):
-        pass
-
-
-def test_another_lock_that_is_busy_is_not_taken_for_ours(tmp_path: Path) -> None:
-    with (
-        pytest.raises(Timeout),
-        locked(tmp_path, "some-article"),
-        FileLock(tmp_path / "other.lock", timeout=0),
-    ):
-        raise Timeout(str(tmp_path / "other.lock"))
-
-
-def test_a_holder_that_left_no_name_is_still_a_holder(tmp_path: Path) -> None:
-    (tmp_path / ".work").mkdir()
-    with (
-        FileLock(tmp_path / ".work" / "some-article.lock"),
-        pytest.raises(RunError, match="an unknown process"),
-        locked(tmp_path, "some-article"),
-    ):
-        pass
-
-
 def test_a_file_that_a_setting_names_is_digested_and_its_folder_is_told_to_nobody(
     tmp_path: Path,
 ) -> None:
@@ -335,3 +255,24 @@ def test_a_file_that_a_setting_names_is_digested_and_its_folder_is_told_to_nobod
     assert "rules.gbnf" in told
     assert "somebody" not in told
     assert "grammar_file" in told
+
+
+def test_what_an_earlier_part_of_the_run_finished_is_not_measured_again(project: Project) -> None:
+    ledger = open_ledger(project.root, "some-article")
+    resolved = project.declaration.experiments["runs"]
+    first = measure(project.bench, project.declaration, resolved, Watching(), ledger)
+    watcher = Watching()
+    again = open_ledger(project.root, "some-article")
+    assert measure(project.bench, project.declaration, resolved, watcher, again) == first
+    assert watcher.asked_ == [("main", name, True) for name in ("1", "2", "3")]
+    assert len(project.bench.engine.requests) == 3
+
+
+def test_a_receipt_that_was_changed_meanwhile_is_measured_again(project: Project) -> None:
+    ledger = open_ledger(project.root, "some-article")
+    resolved = project.declaration.experiments["runs"]
+    measure(project.bench, project.declaration, resolved, Watching(), ledger)
+    project.receipt.write_text("{}")
+    measure(project.bench, project.declaration, resolved, Watching(), ledger)
+    assert len(project.bench.engine.requests) == 6
+    assert read(project.receipt, name="it").analysis["answered"] == 3

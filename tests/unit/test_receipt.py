@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generator.errors import AuditError
+from generator.errors import AuditError, RunError
 from generator.receipt import read, receipt_path, render, write_atomically
 from tests.factory import completion_response, make_ask, make_boot, make_receipt
 
@@ -123,3 +123,9 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
 def test_a_written_file_is_readable_by_others(tmp_path: Path) -> None:
     write_atomically(tmp_path / "b.json", "x")
     assert (tmp_path / "b.json").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match=r"file/b\.json cannot be written: "):
+        write_atomically(tmp_path / "file" / "b.json", "x")

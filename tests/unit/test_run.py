@@ -167,6 +167,27 @@ def test_when_the_server_dies_the_rest_is_recorded_as_failed(tmp_path: Path) -> 
     assert journal.boots["warm"].ended
 
 
+def test_a_server_that_does_not_answer_in_time_is_stopped(tmp_path: Path) -> None:
+    late = threading.Event()
+
+    def reply(count: int, _request: dict[str, Any]) -> dict[str, Any]:
+        if count > 1:
+            late.wait(5)
+        return completion_response()
+
+    engine = FakeEngine(reply)
+    with Journal(tmp_path / "j", KEY, STARTED) as journal:
+        limits = {"1": 5.0, "2": 0.1, "3": 5.0}
+        launch = engine.launch
+        run_plan(_plan(DIVISIBLE), launch, journal, Watching(), lambda _, ask: limits[ask.name])
+        late.set()
+    outcomes = [ask.outcome for ask in _asks(journal, "cold")]
+    assert [o.kind for o in outcomes if isinstance(o, Failed)] == ["timeout", "died"]
+    assert isinstance(outcomes[2], Failed)
+    assert outcomes[2].message == "not asked: the server was stopped"
+    assert len(engine.requests) == 2
+
+
 def test_failures_are_not_asked_again_by_the_next_run(tmp_path: Path) -> None:
     _run(tmp_path / "j", _plan(DIVISIBLE), FakeEngine(lambda _count, _request: 500))
     again = FakeEngine()

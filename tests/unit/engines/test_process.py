@@ -1,10 +1,13 @@
-"""The process that is a server: whether it is about to end."""
+"""The process that is a server: whether it is about to end, and what is told of its end."""
 
 from __future__ import annotations
 
 import sys
 
-from generator.engines.process import ServerProcess
+import pytest
+
+from generator.engines.process import ROW_WIDTH, TAIL_ROWS, ServerProcess, describe
+from generator.errors import EngineError
 
 
 def process(code: str) -> ServerProcess:
@@ -29,3 +32,50 @@ def test_a_process_that_goes_on_is_not_waited_for_longer() -> None:
     finally:
         going_on.stop()
     assert going_on.ends_within(0.0)
+
+
+def said(code: str) -> list[str]:
+    speaking = process(f"input(); {code}")
+    try:
+        assert speaking.ends_within(20.0)
+        return speaking.log_tail()
+    finally:
+        speaking.stop()
+
+
+@pytest.mark.parametrize("width", [1, ROW_WIDTH, ROW_WIDTH + 1, 500])
+def test_the_end_of_a_log_fits_on_a_screen(width: int) -> None:
+    lines = said(f"[print(str(n).rjust({width}, '.')) for n in range(100)]")
+    assert 0 < sum(-(-len(line) // ROW_WIDTH) for line in lines) <= TAIL_ROWS
+    assert len(lines) == TAIL_ROWS // min(3, -(-width // ROW_WIDTH))
+    assert width > 3 * ROW_WIDTH or lines[-1].endswith("99")
+
+
+def test_what_cannot_be_seen_is_not_in_the_end_of_a_log() -> None:
+    assert said(r"print('a\x1b[2Jb\u202ec')") == ["a [2Jb c"]
+
+
+@pytest.mark.parametrize(
+    ("code", "log", "words"),
+    [
+        (-6, "x.c:1: GGML_ASSERT(n > 0) failed\n", "internal error: GGML_ASSERT(n > 0) failed"),
+        (-6, "terminate called after throwing 'std::x'\n", "terminate called after throwing"),
+        (-6, "std::bad_alloc", "internal error: there was not enough memory"),
+        (-11, "", "died of SIGSEGV: it read memory that is not its own"),
+        (-63, "", "died of signal 63"),
+        (3, "0.1 E srv  x: no such thing\n", "ended by itself with exit code 3: no such thing"),
+    ],
+)
+def test_an_end_is_told_in_words(code: int, log: str, words: str) -> None:
+    assert words in describe(code, log)
+
+
+def test_a_process_that_cannot_be_killed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    going_on = process("input(); import time; time.sleep(60)")
+    with monkeypatch.context() as patch:
+        patch.setattr("generator.engines.process.os.killpg", lambda *_: None)
+        patch.setattr("generator.engines.process.STOP_TIMEOUT_S", 0.05)
+        with pytest.raises(EngineError, match=f"process {going_on.pid} was killed and does not"):
+            going_on.stop()
+    going_on.stop()
+    assert going_on.death() == "was stopped"
