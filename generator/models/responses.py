@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from http import HTTPStatus
 
 import httpx
@@ -13,6 +14,7 @@ MEND = "Mend the address where it is pinned, in receipts/pins/."
 MIRROR = "Try again later, or add a mirror where it is pinned, in receipts/pins/."
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 _PAGE = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype|html|head|body|\?xml|!--)", re.IGNORECASE)
+_TELLING = 64
 _NO_ACCESS = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 _GONE = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
 _MISSING = {
@@ -66,6 +68,16 @@ def begins_at(response: httpx.Response, address: Address, start: int, etag: str)
     if status != HTTPStatus.OK:
         raise _refusal(response, address)
     return 0
+
+
+def beginning(blocks: Iterator[bytes]) -> bytes:
+    """Take as much of a body as tells a page from a file; its first block may be a few bytes."""
+    first = b""
+    for block in blocks:
+        first += block
+        if len(first) >= _TELLING:
+            break
+    return first
 
 
 def check_body(response: httpx.Response, first: bytes, start: int, total: int) -> None:

@@ -12,7 +12,7 @@ from generator.models.disk import disk_error, ensure_space
 from generator.models.hub import address_of
 from generator.models.part import Part
 from generator.models.progress import Progress
-from generator.models.responses import MIRROR, SourceError, begins_at, check_body
+from generator.models.responses import MIRROR, SourceError, beginning, begins_at, check_body
 from generator.models.url import http_client
 
 _AGAIN = "Check the network and try again."
@@ -42,7 +42,7 @@ def fetch_unpinned(url: str, place: Path, label: str, progress: Progress) -> Par
         with http_client() as client, client.stream("GET", address.url, headers=headers) as answer:
             begins_at(answer, address, 0, "")
             blocks = answer.iter_raw()
-            first = next(blocks, b"")
+            first = beginning(blocks)
             told = answer.headers.get("content-length", "")
             length = int(told) if told.isdecimal() else 0
             check_body(answer, first, 0, length)
@@ -53,7 +53,8 @@ def fetch_unpinned(url: str, place: Path, label: str, progress: Progress) -> Par
     except httpx.TooManyRedirects as error:
         raise FetchError(f"{label}: {address.name} redirects without end.", MIRROR) from error
     except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-        how = f"could not be had: {str(error) or type(error).__name__}"
+        came = f"was cut off after {part.size:,} bytes" if part.size else "could not be had"
+        how = f"{came}: {str(error) or type(error).__name__}"
         raise FetchError(f"{label}: {address.name} {how}.", _AGAIN) from error
     except OSError as error:
         raise disk_error(label, error) from error

@@ -14,7 +14,7 @@ from generator.models.disk import disk_error
 from generator.models.hub import Address, address_of
 from generator.models.part import Part
 from generator.models.progress import Progress
-from generator.models.responses import MEND, MIRROR, SourceError, begins_at, check_body
+from generator.models.responses import MEND, MIRROR, SourceError, beginning, begins_at, check_body
 from generator.models.store import Expected, Store
 
 _NO_ADDRESS = "redirected to an address that cannot be fetched"
@@ -134,7 +134,7 @@ class _Download:
 
     def _keep(self, response: httpx.Response, offset: int) -> None:
         blocks = response.iter_raw()
-        first = next(blocks, b"")
+        first = beginning(blocks)
         check_body(response, first, offset, self._expected.bytes)
         self._tell(offset)
         self._part.note(self._address.name, response.headers.get("etag", ""))
