@@ -33,6 +33,9 @@ class Expected:
     sha256: str
 
 
+NOTHING_KEPT = "Nothing of it was kept; try again, and if it stays so, mend the pin or its source."
+
+
 class Store:
     """Verified files below one folder.
 
@@ -106,7 +109,10 @@ class Store:
             finally:
                 hearing.done()
         if (size, digest) != (expected.bytes, expected.sha256):
-            raise mismatch(expected, size, digest, path)
+            kept = path.is_relative_to(self.root)
+            anew = f"Remove {path} and run `receipts fetch`."
+            theirs = f"Put the pinned file at {path}, or mend the pin if you mean this one."
+            raise mismatch(expected, size, digest, anew if kept else theirs)
 
     def verified(self, expected: Expected, progress: Progress | None = None) -> Path:
         """Return the kept file once it is verified.
@@ -135,7 +141,7 @@ class Store:
         size = made.stat().st_size
         if (size, digest) != (expected.bytes, expected.sha256):
             made.unlink()
-            raise mismatch(expected, size, digest, None)
+            raise mismatch(expected, size, digest, NOTHING_KEPT)
         place = self._place(expected.sha256)
         place.parent.mkdir(parents=True, exist_ok=True)
         with made.open("rb") as file:
@@ -165,13 +171,11 @@ class Store:
         return self.root / "sha256" / sha256[:2] / sha256
 
 
-def mismatch(expected: Expected, size: int, digest: str, path: Path | None) -> FetchError:
+def mismatch(expected: Expected, size: int, digest: str, remedy: str) -> FetchError:
     """Tell how a file differs from its pin."""
     return FetchError(
         f"{expected.label} is not the file that was pinned.",
-        f"Remove {path} and run `receipts fetch`."
-        if path
-        else "Nothing of it was kept; try again, and if it stays so, mend the pin or its source.",
+        remedy,
         [
             f"expected {expected.bytes} bytes, sha256 {expected.sha256}",
             f"found    {size} bytes, sha256 {digest}",
