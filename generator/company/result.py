@@ -88,6 +88,13 @@ class Line(Model):
     told: list[Told]
 
 
+class Given(Model):
+    """A text's different answers, alone and in company; the first is the one alone."""
+
+    prompt: str
+    groups: list[Group]
+
+
 class Result(Model):
     """What company did at every number of slots.
 
@@ -104,8 +111,8 @@ class Result(Model):
             they are; `slots_alone_bitwise` all log probabilities too. Null without two numbers.
         compared: Answers in company that have one alone beside them; null unless both controls
             hold. So are `flips`, those of other tokens, and `drifts`, those of other probabilities.
-        unique: The most different answers that one text gave at one number of slots.
-        outputs: Every text's different answers, those alone included.
+        unique: The most different answers that one text gave in company at one number of slots;
+            `unique_anywhere` at all of them, and alone.
     """
 
     asked: Count
@@ -122,7 +129,8 @@ class Result(Model):
     flips: Count | None
     drifts: Count | None
     unique: Count | None
+    unique_anywhere: Count | None
     first_flip: Divergence | None
     largest_drift: float | None
     lines: list[Line]
-    outputs: dict[str, list[Group]]
+    outputs: list[Given]

@@ -191,7 +191,7 @@ def test_company_that_moves_tokens() -> None:
     assert result.first_flip is not None
     assert (result.first_flip.token, result.first_flip.chosen) == (1, "x")
     assert result.largest_drift == pytest.approx(0.1)
-    groups = result.outputs["prompt"]
+    groups = result.outputs[0].groups
     assert [(group.group, group.answers, group.variants) for group in groups] == [
         ("A", 8, 2),
         ("B", 2, 1),
@@ -223,6 +223,7 @@ def test_more_slots_alone_may_move_a_token_and_company_is_not_blamed_for_that() 
     assert (result.outcome, result.flips) == ("same", 0)
     assert (result.slots_alone_same, result.slots_alone_bitwise) == (False, False)
     assert [line.told[0].alone for line in result.lines] == ["A", "B"]
+    assert (result.unique, result.unique_anywhere) == (1, 2)
 
 
 def test_one_number_of_slots_says_nothing_about_slots() -> None:
@@ -304,7 +305,7 @@ def test_a_needle_is_compared_and_its_neighbours_are_not() -> None:
 
     result = judged(server, mode="mixed", prompts=TEXTS, rounds=2)
     assert (result.outcome, result.compared, result.flips) == ("moves", 4, 4)
-    assert list(result.outputs) == ["needle"]
+    assert [one.prompt for one in result.outputs] == ["needle"]
     assert [(line.texts, line.answers, line.at_once, line.rounds) for line in result.lines] == [
         (1, 2, 4, 2)
     ] * 2
@@ -320,7 +321,7 @@ def test_rounds_of_one_flock_are_told_apart() -> None:
     assert [line.distinct_rounds for line in result.lines] == [1, 2]
     assert [(line.texts, line.moved) for line in result.lines] == [(4, 0), (4, 3)]
     assert (result.compared, result.flips) == (24, 3)
-    assert [len(groups) for groups in result.outputs.values()] == [1, 2, 2, 2]
+    assert [len(one.groups) for one in result.outputs] == [1, 2, 2, 2]
 
 
 def test_it_says_how_long_the_rounds_took_and_where_they_went() -> None:
@@ -350,8 +351,8 @@ def test_layers_on_a_gpu_are_named() -> None:
 def test_nothing_answered_is_nothing_measured() -> None:
     result = judged(lambda _boot, _ask: None)
     assert (result.outcome, result.asked, result.failed) == ("unmeasured", 13, 13)
-    assert (result.unique, result.aa_identical, result.detector_works) == (None, None, None)
-    assert result.outputs == {"prompt": []}
+    assert (result.unique, result.unique_anywhere, result.aa_identical) == (None, None, None)
+    assert [(one.prompt, one.groups) for one in result.outputs] == [("prompt", [])]
 
 
 def test_no_boots_are_no_measurement() -> None:
@@ -361,5 +362,5 @@ def test_no_boots_are_no_measurement() -> None:
 
 def test_the_control_is_not_among_the_outputs() -> None:
     result = judged(calm)
-    assert {group.text for group in result.outputs["prompt"]} == {"abc"}
+    assert {group.text for group in result.outputs[0].groups} == {"abc"}
     assert CONTROL != A
