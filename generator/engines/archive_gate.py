@@ -138,8 +138,6 @@ class Gate:
             raise self.refuse(f"a member that climbs out of its folder, {name!r}")
         parts = [part for part in name.rstrip("/").split("/") if part != "."]
         odd = "\\" in name or not name.isprintable() or len(name) > _LONGEST_NAME
-        if odd or not all(
-            0 < len(part) <= _LONGEST_PART for part in parts if name not in {".", "./"}
-        ):
+        if odd or not all(0 < len(part) <= _LONGEST_PART for part in parts):
             raise self.refuse(f"a member with an odd name, {name[:_LONGEST_PART]!r}")
         return "/".join(parts)
