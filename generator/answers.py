@@ -59,8 +59,8 @@ class Answer:
         prompt_n: Prompt tokens evaluated for this ask.
         predicted_n: Tokens generated.
         tokens_per_second: Generation speed by the server's own clock.
-        prompt_ms: How long evaluating the prompt took by that clock, in milliseconds; `predicted_ms`
-            how long generating did. 0 if the server does not tell.
+        prompt_ms: How long evaluating the prompt took by that clock, in milliseconds; 0 if the
+            server does not tell. `predicted_ms` is how long generating took.
         valid: Whether the cache was used as planned.
     """
 
