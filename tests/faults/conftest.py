@@ -19,6 +19,8 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     left = made.processes()
     for process in left:
         process.kill()
+    for command in made.started:
+        command.communicate()
     assert left == []
 
 

@@ -46,7 +46,7 @@ from tests.faults.servers.{server} import Server
 Server.main()
 """
 COLUMNS, ROWS = 80, 24
-PROGRESS = re.compile(r"\[\d+/\d+\] |\S+: (\w+: )?[\d.]+ MiB|warning: ")
+PROGRESS = re.compile(r"\[\d+/\d+\] |\d+ asks? in |\S+: (\w+: )?[\d.]+ MiB|warning: ")
 PATIENCE_S = 60.0
 
 
@@ -78,6 +78,7 @@ class Stage:
     def __init__(self, folder: Path, server: str = "sound") -> None:
         self.root, self.cache, self.tmp = folder / "project", folder / "cache", folder / "tmp"
         self.folder = folder
+        self.started: list[subprocess.Popen[str]] = []
         shutil.copytree(HERE / "project", self.root)
         self.tmp.mkdir(parents=True)
         write_model(self.root / "tiny.gguf")
@@ -170,7 +171,7 @@ class Stage:
         self, *arguments: str, environment: Mapping[str, str] | None = None, **more: Any
     ) -> subprocess.Popen[str]:
         """Start a command; it is not waited for."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "generator", "--root", str(self.root), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -181,6 +182,8 @@ class Stage:
             env={**self.environment, **(environment or {})},
             **more,
         )
+        self.started.append(process)
+        return process
 
     def run(self, *arguments: str, **more: Any) -> Told:
         """Run a command to its end."""

@@ -15,6 +15,6 @@ class Server(Stub):
     ) -> None:
         if self.asked == 2:
             body = json.dumps(response).encode()
-            send_raw(connection, 200, body[: len(body) // 2])
+            send_raw(connection, 200, body[: body.index(b"limit") + 2])
         else:
             super().answer(connection, request, response)
