@@ -13,7 +13,7 @@ from jsonpointer import JsonPointer, JsonPointerException
 from markupsafe import Markup, escape
 from pydantic import ValidationError
 
-from generator.article.html import curl, excerpt, fenced, finalize, link, marked
+from generator.article.html import code_spans, curl, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
 from generator.article.words import Words
 from generator.charts import svg
@@ -61,6 +61,7 @@ class Functions:
             "day": self.words.day,
             "number": self.words.number,
             "curl": self.curl,
+            "code_spans": code_spans,
             "excerpt": excerpt,
             "marked": marked,
             "receipt_link": self.receipt_link,

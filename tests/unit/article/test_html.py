@@ -10,7 +10,17 @@ import shlex
 import pytest
 from markupsafe import Markup
 
-from generator.article.html import CONTEXT, EXCERPT, curl, excerpt, fenced, finalize, link, marked
+from generator.article.html import (
+    CONTEXT,
+    EXCERPT,
+    code_spans,
+    curl,
+    excerpt,
+    fenced,
+    finalize,
+    link,
+    marked,
+)
 
 FAMILY = "👩‍👩‍👧"
 BADGED = "👩U+200D👩U+200D👧"  # as text makes a joiner visible
@@ -92,3 +102,11 @@ def test_curl_sends_the_request_reduced_to_the_keys() -> None:
 def test_curl_hides_nothing() -> None:
     body = shlex.split(curl("chat", {"p": "\u202e\ud800\u2028"}, keys=("p",)))[-1]
     assert body == '{"p": "\\u202e\\ud800\\u2028"}'
+
+
+def test_code_spans_are_html_where_markdown_is_not_read() -> None:
+    prose = Markup("`-ub` is {} short, `n_ubatch` too").format(finalize("`one`"))
+    shown = code_spans(prose)
+    assert shown.count("<code>") == 2
+    assert "<code>-ub</code>" in shown
+    assert "<code>one" not in shown
