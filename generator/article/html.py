@@ -73,7 +73,7 @@ def _overlap(text: str, position: int, token: str | None) -> int:
 def code_spans(prose: Markup) -> Markup:
     """Return prose with its code spans as HTML, for places where Markdown is not read."""
     # an inert value holds no backtick, so these are the author's own
-    return Markup(re.sub(r"`([^`<>]+)`", r"<code>\1</code>", prose))  # noqa: S704
+    return Markup(re.sub(r"`([^`<>]+)`", r"<code>\1</code>", str(prose)))  # noqa: S704
 
 
 def fenced(code: str, language: str) -> Markup:
