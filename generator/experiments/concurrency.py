@@ -20,20 +20,20 @@ HTTP_THREADS = 4
 
 
 def expand(resolved: Resolved[Concurrency]) -> tuple[Boot, ...]:
-    """Plan a server for each number of slots, and its twin, which is asked alone only."""
+    """Plan a server for each number of slots, and then the twins, which are asked alone only."""
     spec, extent = resolved.spec, resolved.spec.extent
     flocks = [_flock(resolved, extent.asks, number) for number in range(1, extent.rounds + 1)]
     once = list({sent.name: sent for sent in _looked_at(resolved, flocks)}.values())
     boots: list[Boot] = []
+    twins: list[Boot] = []
     for slots in extent.slots:
         variant = replace(resolved, server=_server(resolved.server, slots))
         asks = [_ask(variant, f"{ALONE} {sent.name}", sent) for sent in once]
         name = "serial" if spec.mode == "serial" else f"slots-{slots}"
-        boots += [
-            _boot(variant, name, [*asks, *_company(variant, flocks), *_control(variant, boots)]),
-            _boot(variant, name + AGAIN, asks),
-        ]
-    return tuple(boots)
+        company = [*_company(variant, flocks), *_control(variant, boots)]
+        boots.append(_boot(variant, name, [*asks, *company]))
+        twins.append(_boot(variant, name + AGAIN, asks))
+    return (*boots, *twins)
 
 
 def _server(declared: ServerSettings, slots: int) -> ServerSettings:

@@ -24,24 +24,26 @@ from generator.prefixes.result import Result
 
 
 def expand(resolved: Resolved[Prefix]) -> tuple[Boot, ...]:
-    """Plan the prompt cold, after each opening, and cold in the same batches as after it."""
+    """Plan the prompt cold, after each opening, and cold in the same batches; then the twins."""
     text, spec = resolved.prompt, resolved.spec
     resolved = replace(resolved, server=resolved.server.model_copy(update={"cache_prompt": True}))
     hot = resolved.sampling.model_copy(update=spec.control.model_dump())
     cold, whole = ask_of(resolved, COLD, "cold"), ask_of(resolved, WHOLE, "any")
     control = ask_of(replace(resolved, sampling=hot), CONTROL, "any")
-    boots = [_boot(resolved, COLD, [cold, control]), _boot(resolved, COLD + AGAIN, [cold])]
+    boots = [_boot(resolved, COLD, [cold, control])]
+    twins = [_boot(resolved, COLD + AGAIN, [cold])]
     for length in spec.lengths:
         name, cut = f"{CACHED}{length}", cut_at(text, length)
         asks = [_opening(resolved, text[:cut]), whole]
-        boots += [_boot(resolved, name, asks), _boot(resolved, name + AGAIN, asks)]
+        boots.append(_boot(resolved, name, asks))
+        twins.append(_boot(resolved, name + AGAIN, asks))
         if 2 * cut >= len(text):
             # of the whole prompt, the last token is evaluated again
             width = Derived("n_ubatch", name, OPENING, -1 if cut == len(text) else 0)
             boots.append(_boot(resolved, f"{AS_COLD}{length}", [cold], width))
     filled = _opening(resolved, text[: cut_at(text, max(spec.lengths))])
     unused = replace(cold, name=WHOLE, body={**cold.body, "cache_prompt": False})
-    return (*boots, _boot(resolved, UNUSED, [filled, unused]))
+    return (*boots, _boot(resolved, UNUSED, [filled, unused]), *twins)
 
 
 def cut_at(text: str, length: int) -> int:

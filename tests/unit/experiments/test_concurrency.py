@@ -32,22 +32,22 @@ def judged(server: Server, **fields: Any) -> Result:
 
 def test_every_number_of_slots_has_a_server_and_a_twin_that_is_asked_alone() -> None:
     boots = expand(crowd())
-    assert [boot.name for boot in boots] == ["slots-1", "slots-1 again", "slots-2", "slots-2 again"]
+    assert [boot.name for boot in boots] == ["slots-1", "slots-2", "slots-1 again", "slots-2 again"]
     assert [[ask.name for ask in boot.asks] for boot in boots] == [
         ["alone prompt", *(f"1/{n} prompt" for n in range(1, 5)), "control"],
-        ["alone prompt"],
         ["alone prompt", *(f"1/{n} prompt" for n in range(1, 5))],
         ["alone prompt"],
+        ["alone prompt"],
     ]
-    assert [len(group) for group in boots[2].groups] == [1, 4]
+    assert [len(group) for group in boots[1].groups] == [1, 4]
     assert {ask.cache for boot in boots for ask in boot.asks} == {"cold"}
 
 
 def test_a_slot_gets_the_declared_context_and_nobody_waits_for_a_thread() -> None:
     servers = [boot.server for boot in expand(crowd(slots=[1, 8]))]
-    assert [one.n_parallel for one in servers] == [1, 1, 8, 8]
-    assert [one.n_ctx for one in servers] == [1024, 1024, 8192, 8192]
-    assert [one.threads_http for one in servers] == [5, 5, 12, 12]
+    assert [one.n_parallel for one in servers] == [1, 8, 1, 8]
+    assert [one.n_ctx for one in servers] == [1024, 8192, 1024, 8192]
+    assert [one.threads_http for one in servers] == [5, 12, 5, 12]
     assert all(one.cont_batching for one in servers)
     shared = expand(crowd(slots=[8], server={"kv_unified": True, "threads_http": 40}))
     assert {(boot.server.n_ctx, boot.server.threads_http) for boot in shared} == {(1024, 40)}
@@ -281,9 +281,9 @@ def test_an_ask_alone_that_failed_leaves_its_line_uncompared() -> None:
 def test_an_unplanned_cache_is_shown_and_not_counted() -> None:
     boots = boots_of(crowd(), crowded(B))
     spoiled = completion_response(["q"], cache_n=3, prompt_n=4)
-    asks = [*boots[2].asks]
+    asks = [*boots[1].asks]
     asks[1] = make_ask(spoiled, name=asks[1].name, together=asks[1].together)
-    boots[2] = boots[2].model_copy(update={"asks": asks})
+    boots[1] = boots[1].model_copy(update={"asks": asks})
     result = KIND.analyse(boots)
     assert (result.invalid, result.compared, result.flips) == (1, 7, 3)
 
@@ -291,7 +291,7 @@ def test_an_unplanned_cache_is_shown_and_not_counted() -> None:
 def test_a_server_without_its_slots_counts_for_nothing() -> None:
     boots = boots_of(crowd(), crowded(B))
     refused = MismatchRecord(name="n_parallel", declared=2, effective=1)
-    boots[2] = boots[2].model_copy(update={"mismatches": [refused]})
+    boots[1] = boots[1].model_copy(update={"mismatches": [refused]})
     result = KIND.analyse(boots)
     assert (result.outcome, result.compared, result.invalid) == ("same", 4, 5)
     assert result.lines[1].answers == 0
