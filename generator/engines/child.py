@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import fcntl
 import importlib
 import json
 import os
@@ -22,21 +23,24 @@ BAD_PARAMETER = 78
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process when *parent* is gone, where it can.
+    """Let this process be killed when *parent* is gone, or when its standard input ends.
 
-    On Linux that is when the thread that launched it ends, so launch from one that lasts.
+    On Linux the kernel does both; the parent is gone when the thread that launched it ends, so
+    launch from one that lasts. Elsewhere a second process waits for the end of standard input. A
+    thread could not: the engine does not let Python run while it loads.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    elif os.fork() == 0:
+        while os.read(0, 4096):
+            pass
+        os.kill(os.getppid(), signal.SIGKILL)
+        os._exit(0)
     if os.getppid() != parent:
         os._exit(1)  # it died before we could ask to be told
-
-
-def watch_parent() -> None:
-    """Exit when the parent's end of standard input closes, whatever the engine is doing."""
-    while os.read(0, 4096):
-        pass
-    os._exit(1)
 
 
 def assign(target: Any, field: str, value: Any) -> None:
@@ -64,7 +68,6 @@ def main() -> None:
     """Read what to start, start it, and serve until killed."""
     order = json.loads(sys.stdin.buffer.readline())
     die_with(order["parent"])
-    threading.Thread(target=watch_parent, daemon=True).start()
     # no bytecode is read from beside the verified files; Python's own, read until here, is its own
     sys.pycache_prefix = "/nonexistent"
     sys.path.insert(0, order["root"])
@@ -80,7 +83,7 @@ def main() -> None:
         server = engine.Server(parameters)
     except RuntimeError as error:  # the log says why; a traceback would only push that out of sight
         print(error, file=sys.stderr, flush=True)  # noqa: T201
-        os._exit(1)
+        sys.exit(1)  # not at once: the engine writes the rest of its log when it is taken down
     threading.Event().wait()
     del server
 
