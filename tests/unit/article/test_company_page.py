@@ -148,7 +148,7 @@ def test_no_answer_in_company_is_blamed_on_the_seed(experiment: str, lang: Langu
     ("experiment", "server", "zh", "en"),
     [
         ("crowd", moves, "变的是同一批里还有谁", "What changed is who else was in the batch."),
-        ("crowd", moves, "在这里分成", "here they part into"),
+        ("crowd", moves, "token 全都一样，下一个是", "tokens, and the next one is"),
         ("row", later, "所以这不是同伴的缘故", "so it was not the company"),
         ("crowd", slots_move, "token 就已经不同", "moves a token by itself"),
         ("crowd", slots_drift, "token 不变，概率有出入", "the tokens stay and the prob"),

@@ -16,7 +16,6 @@ from tests.unit.experiments.resolving import resolved
 from tests.unit.experiments.sweeping import CONTROL, A, B, Candidates, response
 
 PROMPT = "one two three four five six seven eight nine ten"
-WORDS = len(PROMPT.split())
 LENGTHS = [8, 30, 99]  # two words, six, and all ten
 Answer = Sequence[Candidates] | None
 Server = Callable[[Boot, Ask], Answer]
@@ -30,11 +29,16 @@ def prefix(**fields: Any) -> Resolved[Prefix]:
     return replace(made, prompts={"prompt": PROMPT})
 
 
+def words(ask: Ask) -> int:
+    """Return how long an ask's prompt is, which is as many tokens."""
+    return len(str(ask.body["prompt"]).split())
+
+
 def cached(boot: Boot, ask: Ask) -> int:
     """Count as a server does: a word is a token, and the prompt's last is always evaluated."""
     if ask.name != "whole" or not ask.body["cache_prompt"]:
         return 0
-    return min(len(str(boot.asks[0].body["prompt"]).split()), WORDS - 1)
+    return min(words(boot.asks[0]), words(ask) - 1)
 
 
 def boots_of(server: Server, count: Count = cached, **fields: Any) -> list[BootRecord]:
@@ -51,7 +55,7 @@ def boots_for(
     for boot in expand(experiment):
         asks = []
         for ask in boot.asks:
-            tokens, from_cache = len(str(ask.body["prompt"]).split()), count(boot, ask)
+            tokens, from_cache = words(ask), count(boot, ask)
             evaluated[boot.name, ask.name] = tokens - from_cache
             given = server(boot, ask)
             answer = response(given or (), cache_n=from_cache, prompt_n=tokens - from_cache)
@@ -70,7 +74,7 @@ def calm(_boot: Boot, ask: Ask) -> Sequence[Candidates]:
 def shape(boot: Boot, ask: Ask) -> Sequence[Candidates]:
     """Answer as the published anomaly has it: what counts is whether the last token is alone."""
     used = ask.name == "whole" and ask.body["cache_prompt"]
-    alone = used and len(str(boot.asks[0].body["prompt"]).split()) == WORDS
+    alone = used and words(boot.asks[0]) == words(ask)
     one_short = any(one.offset == -1 for one in boot.derived)
     return B if alone or one_short else calm(boot, ask)
 
