@@ -170,6 +170,7 @@ class Trials:
     Attributes:
         steps: How many steps a whole run has.
         whole_s: How long a whole run takes, in seconds.
+        points: How many runs were killed; one that was over before its point counts for nothing.
         where: How many kills fell before the run had a server, inside a boot, after one (and before
             the next had its server), and after all was done.
         aside: How many answers were set aside with their boot, and asked again by design.
@@ -178,6 +179,7 @@ class Trials:
 
     steps: int
     whole_s: float
+    points: int = 0
     where: Counter[str] = field(default_factory=Counter)
     aside: int = 0
     under_way: int = 0
@@ -214,6 +216,7 @@ def trial(driver: Driver, dice: random.Random, trials: Trials, *, by_step: bool)
     before, kills = Left(), 0
     while driver.run(**order)["code"] != 0:
         now = left(stage)
+        trials.points += not kills
         trials.where[_where(now, now.lives - before.lives, now.ended - before.ended)] += 1
         if now.whole:
             driver.run()
