@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Write the golden files anew; the diff shows what changed.",
     )
+
+
+def pytest_configure() -> None:
+    """Hear signals though we may have been started in the background, where they are ignored.
+
+    What ignores a signal hands that on to the commands that tests start and interrupt.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
