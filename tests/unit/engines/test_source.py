@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from generator.engines.obtain import present
 from generator.engines.source import obtain
 from generator.errors import FetchError
 from generator.models.store import Store
-from tests.unit.engines.sdist_maker import make_sdist, pin_of, stocked
+from tests.unit.engines.sdist_maker import FILES, make_sdist, pin_of, stocked
 from tests.unit.models.heard import Heard
 
 SDIST = make_sdist()
@@ -113,9 +114,9 @@ def test_what_was_built_serves_where_the_tools_are_gone(
         obtain(pin_of(SDIST, instructions="native"), made.store, Heard())
 
 
-def test_a_changed_program_is_not_used(tmp_path: Path) -> None:
-    store = stocked(tmp_path / "store", SDIST)
-    obtain(pin_of(SDIST), store, Heard())
+def test_a_changed_program_is_not_used(made: Made, tmp_path: Path) -> None:
+    store = Store(shutil.copytree(made.store.root, tmp_path / "store"))
+    assert obtain(pin_of(SDIST), store, Heard()).files == made.obtained.files
     program = program_of(store)
     program.chmod(0o755)
     with program.open("ab") as file:
@@ -190,11 +191,65 @@ def test_a_configuration_that_fails_is_shown(tmp_path: Path) -> None:
     assert any("no way" in line for line in caught.value.details)
 
 
-def test_another_build_or_folder_than_pinned_is_refused(tmp_path: Path) -> None:
-    sdist = make_sdist()
-    store = stocked(tmp_path / "store", sdist)
+def test_another_folder_than_pinned_is_refused(tmp_path: Path) -> None:
+    store = stocked(tmp_path / "store", SDIST)
     with pytest.raises(FetchError, match=r"no llama\.cpp at tiny_server-7\.0\.0/elsewhere"):
-        obtain(pin_of(sdist, folder="tiny_server-7.0.0/elsewhere"), store, Heard())
+        obtain(pin_of(SDIST, folder="tiny_server-7.0.0/elsewhere"), store, Heard())
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "what"),
+    [
+        ("main.cpp", "BUILD)", "BUILD + 1)", "says that it is build 8, and build 7 is pinned"),
+        ("CMakeLists.txt", "${COMMIT}", "${CMAKE_BINARY_DIR}", "the name of its folder inside"),
+    ],
+)
+def test_a_program_that_is_not_as_it_must_be_is_refused(
+    file: str, old: str, new: str, what: str, tmp_path: Path
+) -> None:
+    sdist = make_sdist({file: FILES[file].replace(old, new)})
+    store = stocked(tmp_path / "store", sdist)
+    with pytest.raises(FetchError, match=what):
+        obtain(pin_of(sdist), store, Heard())
+    assert not present(pin_of(sdist), store, ROOT)
+
+
+def test_a_record_that_cannot_be_read_is_told(made: Made, tmp_path: Path) -> None:
+    store = Store(shutil.copytree(made.store.root, tmp_path / "store"))
+    (record,) = store.root.glob("engines/*/*/built.json")
+    record.write_text("{}")
+    with pytest.raises(FetchError, match="was built cannot be read") as caught:
+        obtain(pin_of(SDIST), store, Heard())
+    assert str(record.parent) in caught.value.remedy
+
+
+def test_a_store_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    store = stocked(tmp_path / "store", SDIST)
+    (store.root / "builds").write_text("in the way")
+    with pytest.raises(FetchError, match="tiny could not be stored"):
+        obtain(pin_of(SDIST), store, Heard())
+
+
+class Interrupting(Heard):
+    """Progress that interrupts the work at its first step."""
+
+    def advance(self, count: int) -> None:
+        super().advance(count)
+        raise KeyboardInterrupt
+
+
+def test_a_build_that_is_interrupted_ends_its_tools_and_is_gone_on_with(tmp_path: Path) -> None:
+    sdist = make_sdist({"gate.sh": "exec sleep 60\n"})
+    store = stocked(tmp_path / "store", sdist)
+    with pytest.raises(KeyboardInterrupt):
+        obtain(pin_of(sdist), store, Interrupting())
+    (source,) = store.root.glob("builds/*/source/*/llama.cpp")
+    (source / "gate.sh").chmod(0o644)
+    (source / "gate.sh").write_text("exit 0\n")
+    heard = Heard()
+    obtain(pin_of(sdist), store, heard)
+    assert "tiny: unpacking" not in heard.labels
+    assert not any("waiting" in label for label in heard.labels)  # for nobody who was left behind
 
 
 @dataclass
@@ -210,7 +265,7 @@ class Builder:
         raise AssertionError(f"it never said {words!r}")
 
     def end(self) -> str:
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=120)
         assert self.process.returncode == 0, err
         return out + err
 
