@@ -13,11 +13,15 @@ from generator.engines.base import Engine, Obtained, RunningServer
 from generator.engines.guarded import GuardedEngine
 from generator.engines.source import obtain
 from generator.engines.wheel import WheelEngine
+from generator.journal import Journal
 from generator.models.engine_files import fetch_engine
 from generator.models.progress import NoProgress
 from generator.models.sources import fetch_model
 from generator.models.store import Store
 from generator.pins import load_pins
+from generator.plan import Boot, Plan
+from generator.receipt import AskRecord, BootRecord
+from generator.run import run_plan, utc_now
 from generator.settings import ServerSettings
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +30,7 @@ ALIAS = "smollm2-135m-instruct-q4_1"
 ONE_THREAD = {"threads": 1, "threads_batch": 1}
 
 Launch = Callable[..., AbstractContextManager[RunningServer]]
+Measure = Callable[[tuple[Boot, ...]], list[BootRecord]]
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +76,29 @@ def launching(engine: Engine, model: Path) -> Launch:
         return engine.launch(full, model, ALIAS, template_path)
 
     return start
+
+
+class Nobody:
+    """Watches a run and says nothing."""
+
+    def booting(self, plan: Plan, boot: Boot) -> None:
+        """Do nothing."""
+
+    def asked(self, plan: Plan, boot: Boot, record: AskRecord, *, resumed: bool) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture
+def measure(engine: WheelEngine, model: Path, tmp_path: Path) -> Measure:
+    """Run boots on the real engine."""
+
+    def launch(boot: Boot) -> AbstractContextManager[RunningServer]:
+        return engine.launch(boot.server, model, ALIAS, None)
+
+    def run(boots: tuple[Boot, ...]) -> list[BootRecord]:
+        plan = Plan("some-article", "some-experiment", "some-kind", boots)
+        with Journal(tmp_path / "journal.jsonl", {}, utc_now()) as journal:
+            run_plan(plan, launch, journal, Nobody(), lambda _boot, _ask: 60.0)
+            return [journal.boots[boot.name].whole() for boot in boots]
+
+    return run

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from generator.company.declared import Concurrency
 from generator.declaration import Resolved
-from generator.engines.base import RunningServer
-from generator.engines.wheel import WheelEngine
 from generator.experiments import concurrency, prefix
-from generator.journal import Journal
-from generator.plan import Boot, Plan
 from generator.prefixes.declared import Prefix
-from generator.receipt import AskRecord, BootRecord
-from generator.run import run_plan, utc_now
-from tests.engine.conftest import ALIAS, ONE_THREAD
+from tests.engine.conftest import ONE_THREAD, Measure
 from tests.unit.experiments.resolving import resolved
 
 pytestmark = pytest.mark.engine
@@ -28,34 +19,6 @@ pytestmark = pytest.mark.engine
 TEXT = "The kernel splits the work. A cache stores recent results. Rounding errors accumulate."
 SERVER = {**ONE_THREAD, "n_ctx": 256, "n_batch": 256, "n_ubatch": 256, "warmup": False}
 SAMPLING = {"temperature": 0.0, "seed": 42, "max_tokens": 6}
-
-Measure = Callable[[tuple[Boot, ...]], list[BootRecord]]
-
-
-class Nobody:
-    """Watches a run and says nothing."""
-
-    def booting(self, plan: Plan, boot: Boot) -> None:
-        """Do nothing."""
-
-    def asked(self, plan: Plan, boot: Boot, record: AskRecord, *, resumed: bool) -> None:
-        """Do nothing."""
-
-
-@pytest.fixture
-def measure(engine: WheelEngine, model: Path, tmp_path: Path) -> Measure:
-    """Run boots on the real engine."""
-
-    def launch(boot: Boot) -> AbstractContextManager[RunningServer]:
-        return engine.launch(boot.server, model, ALIAS, None)
-
-    def run(boots: tuple[Boot, ...]) -> list[BootRecord]:
-        plan = Plan("some-article", "some-experiment", "some-kind", boots)
-        with Journal(tmp_path / "journal.jsonl", {}, utc_now()) as journal:
-            run_plan(plan, launch, journal, Nobody(), lambda _boot, _ask: 60.0)
-            return [journal.boots[boot.name].whole() for boot in boots]
-
-    return run
 
 
 def asked(experiment: Resolved[Any]) -> Resolved[Any]:
