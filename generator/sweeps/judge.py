@@ -34,7 +34,7 @@ def judge(boots: Sequence[BootRecord]) -> Result:
         failed=counts.asked - counts.answered,
         invalid=counts.invalid,
         outcome=_outcome(found, works, stable),
-        cause=_cause(interventions),
+        cause=_cause(interventions) if works is not None else None,
         detector_works=works,
         aa_identical=None if set(stable) <= {None} else False not in stable,
         prompt_tokens=baseline.answers[0].prompt_n if baseline.answers else None,

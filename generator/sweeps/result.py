@@ -34,8 +34,9 @@ class Result(Model):
             moved. *Unstable*: the baseline, or in want of a flip any cell, does not repeat.
             *Detector broken*: the negative control looks like the baseline. *Unmeasured*: the
             baseline or the control is missing.
-        cause: What the interventions say: *shown*, if all came out as predicted and one of them
-            led to the predicted answer from another one; *contradicted*, if one did not.
+        cause: What the interventions say, null if nothing was measured: *shown*, if all came out
+            as predicted and one of them led to the predicted answer from another one;
+            *contradicted*, if one did not.
         detector_works: Whether the negative control, another seed at a high temperature, differs.
         aa_identical: Whether every cell gave the same on two fresh boots, bit for bit.
         prompt_tokens: The prompt's length, by the server's count.
@@ -60,7 +61,7 @@ class Result(Model):
     failed: Count
     invalid: Count
     outcome: Outcome
-    cause: Cause
+    cause: Cause | None
     detector_works: bool | None
     aa_identical: bool | None
     prompt_tokens: Count | None
