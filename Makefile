@@ -5,6 +5,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+UPSTREAM := $(VENV)/upstream
+PYTEST := $(BIN)/pytest --cov --cov-report= --cov-fail-under=0
 RECEIPTS := $(BIN)/receipts
 # the pinned engine that is built from source, once, which takes some minutes
 BUILT := llama-server-b11434
@@ -13,7 +15,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --progress-bar off --disable-pip-ver
 COUNT := awk -v tty="$$([ -t 1 ] && echo 1)" '/^Collecting / { n++; if (tty) { printf "\r  %d packages ", n; fflush() } else if (n % 10 == 0) print "  " n " packages" } /^ERROR/ { print } END { if (tty) print "" }'
 UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
 
-.PHONY: help receipts receipts-all site serve audit test check bench clean lock
+.PHONY: help receipts receipts-all site serve audit test check upstream bench clean lock
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,11 +38,18 @@ $(VENV)/.source: $(VENV)/.run requirements/source.txt
 	@$(PIP_INSTALL) -r requirements/source.txt | $(COUNT)
 	@touch $@
 
+$(UPSTREAM)/.run: $(VENV)/.run requirements/upstream.txt
+	@$(PYTHON) tools/make_venv.py $(UPSTREAM)
+	@echo "Installing what llama-server's own tests need …"
+	@PIP_PYTHON=$(UPSTREAM)/bin/python $(PIP_INSTALL) -r requirements/upstream.txt | $(COUNT)
+	@touch $@
+
 lock: $(VENV)/.dev ## Renew the lock files (versions and hashes) from pyproject.toml
 	$(UV_LOCK) requirements/build.in -o requirements/build.txt
 	$(UV_LOCK) pyproject.toml -o requirements/run.txt
 	$(UV_LOCK) --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(UV_LOCK) --group source -o requirements/source.txt
+	$(UV_LOCK) --group upstream -o requirements/upstream.txt
 
 receipts: $(VENV)/.run $(if $(ENGINE),$(VENV)/.source) ## Measure again, write the receipts, build the site into public/ (ENGINE=, ARGS=)
 	@$(RECEIPTS) run $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
@@ -70,11 +79,20 @@ check: $(VENV)/.dev ## Lint, types, imports, spelling, declarations
 
 test: check $(VENV)/.tools $(VENV)/.source ## Everything: check, and all tests with the real engines and browser
 	@$(RECEIPTS) fetch --engine $(BUILT)
-	@$(BIN)/pytest --cov --cov-report=term:skip-covered
+	@mkdir -p .work; rm -f .coverage*
+	@echo "Testing: engines, faults and browser beside the units …"
+	@COVERAGE_FILE=.coverage.real $(PYTEST) tests/engine tests/faults tests/browser > .work/real.log 2>&1 & real=$$!; \
+	  failed=0; COVERAGE_FILE=.coverage.unit $(PYTEST) tests/unit || failed=1; \
+	  wait $$real || failed=1; cat .work/real.log; exit $$failed
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --skip-covered
 
 $(VENV)/.tools: tools/install_test_tools.sh $(VENV)/.dev
 	@bash tools/install_test_tools.sh
 	@touch $@
+
+upstream: $(UPSTREAM)/.run $(VENV)/.source ## Run llama-server's own tests on our build of it (docs/upstream-tests.md)
+	@$(BIN)/python tools/upstream_tests.py --python $(UPSTREAM)/bin/python $(ARGS)
 
 bench: $(VENV)/.run ## Print our share of the wall time beside the engine's
 	@$(BIN)/python tools/bench.py
