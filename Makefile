@@ -78,7 +78,7 @@ check: $(VENV)/.dev ## Lint, types, imports, spelling, declarations
 	@$(RECEIPTS) audit
 
 test: check $(VENV)/.tools $(VENV)/.source ## Everything: check, and all tests with the real engines and browser
-	@$(RECEIPTS) fetch --engine $(BUILT)
+	@$(RECEIPTS) fetch why-outputs-differ --engine $(BUILT)
 	@mkdir -p .work; rm -f .coverage*
 	@echo "Testing: engines, faults and browser beside the units …"
 	@COVERAGE_FILE=.coverage.real $(PYTEST) tests/engine tests/faults tests/browser > .work/real.log 2>&1 & real=$$!; \

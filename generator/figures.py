@@ -68,6 +68,21 @@ Figure = Bars | Places
 
 
 @dataclass(frozen=True)
+class Grid:
+    """The data of a table, which a kind's template lays out itself and readers can download."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def csv(self) -> str:
+        """Return the data as CSV with a header row."""
+        return _csv(self.columns, self.rows)
+
+
+Data = Figure | Grid
+
+
+@dataclass(frozen=True)
 class Wording:
     """What a figure says in one language.
 

@@ -215,6 +215,7 @@ def make_boot(
     *,
     name: str = "main",
     settings: ServerSettings | None = None,
+    effective: Mapping[str, Any] | None = None,
     lives: int = 1,
 ) -> BootRecord:
     """Return a boot.
@@ -224,6 +225,7 @@ def make_boot(
             `1`, `2`, ….
         name: The boot's name.
         settings: Its server's settings.
+        effective: What the server reports of them beside the context.
         lives: How many lives it took.
     """
     declared = (settings or ServerSettings()).model_dump(mode="json")
@@ -236,7 +238,7 @@ def make_boot(
         engine=ENGINE,
         model=MODEL,
         settings=declared,
-        effective={"n_ctx": declared["n_ctx"]},
+        effective={"n_ctx": declared["n_ctx"], **(effective or {})},
         command_line=["llama-server", "--model", MODEL],
         props={"total_slots": 1},
         mismatches=[],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,16 +12,15 @@ from jsonpointer import JsonPointer, JsonPointerException
 from markupsafe import Markup, escape
 from pydantic import ValidationError
 
+from generator.article.drawings import Drawings
 from generator.article.html import code_spans, curl, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
 from generator.article.words import Words
-from generator.charts import svg
 from generator.claims import Judged
 from generator.declaration import Experiment, Resolved
 from generator.errors import SiteError
 from generator.evidence import Evidence
 from generator.experiments import kinds
-from generator.figures import Wording
 from generator.matrix import SUFFIX, Matrix
 from generator.receipt import Receipt
 from generator.schema import Model
@@ -219,24 +217,14 @@ class Functions:
             return self.partial("unmeasured", experiment=declared)
         kind = kinds()[declared.spec.kind]
         result = self._analysis(receipt, kind.analysis)
-        drawings = kind.figures(result)
-
-        def figure(name: str, **wording: str) -> Markup:
-            words = Wording(**{key: str(value) for key, value in wording.items()})
-            data = base64.b64encode(drawings[name].csv().encode()).decode()
-            return Markup(
-                f'<figure class="chart">{svg(drawings[name], words, name=f"{experiment}-{name}")}'
-                f"<figcaption>{finalize(words.title)} "
-                f'<a href="data:text/csv;base64,{data}" download="{experiment}-{name}.csv">'
-                f"{self.words.label('figure.data')}</a></figcaption></figure>"
-            )
-
+        drawings = Drawings(experiment, kind.figures(result), self.words.label("figure.data"))
         return self._template(
             f"experiments/{declared.spec.kind}.md.j2",
             experiment=declared,
             receipt=receipt,
             analysis=result,
-            figure=figure,
+            figure=drawings.figure,
+            download=drawings.download,
             here=_bound(self.fact, experiment),
         )
 

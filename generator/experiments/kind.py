@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from generator.declaration import Experiment, Resolved
-from generator.figures import Figure
+from generator.figures import Data
 from generator.plan import Ask, Boot, Cache, DrawnSeed, EngineSeed, FixedSeed, Seed
 from generator.receipt import BootRecord
 from generator.schema import Model
@@ -17,7 +17,7 @@ E = TypeVar("E", bound=Experiment)
 A = TypeVar("A", bound=Model)
 
 
-def no_figures(_analysis: Model) -> Mapping[str, Figure]:
+def no_figures(_analysis: Model) -> Mapping[str, Data]:
     """Draw nothing: the kind's template shows all there is."""
     return {}
 
@@ -32,7 +32,7 @@ class Kind(Generic[E, A]):
         analysis: The schema of its result.
         expand: Makes the ordered boots of an experiment.
         analyse: Reads the boots of a receipt; pure.
-        figures: The charts of a result, by name.
+        figures: What is drawn of a result, or can be downloaded, by name.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Kind(Generic[E, A]):
     analysis: type[A]
     expand: Callable[[Resolved[E]], tuple[Boot, ...]]
     analyse: Callable[[Sequence[BootRecord]], A]
-    figures: Callable[[A], Mapping[str, Figure]] = no_figures
+    figures: Callable[[A], Mapping[str, Data]] = no_figures
 
 
 def seed_of(resolved: Resolved[Any]) -> Seed:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from generator.declaration import Resolved
 from generator.experiments.kind import Kind, ask_of
-from generator.figures import Figure, Place, Places
+from generator.figures import Data, Grid, Place, Places
 from generator.plan import Ask, Boot, Cache, Derived
 from generator.settings import ServerSettings
 from generator.sweeps.cells import CONTROL
@@ -112,12 +112,20 @@ def _later(variant: Resolved[Sweep]) -> Cache:
     return "warm" if variant.server.cache_prompt else "cold"
 
 
-def figures(result: Result) -> Mapping[str, Figure]:
-    """Draw gap and drift by position, where a cell was traced."""
-    places = tuple(
-        Place(step.token, step.gap, step.drift, marked=step.flip) for step in result.trace
+def figures(result: Result) -> Mapping[str, Data]:
+    """Draw gap and drift by position, where a cell was traced, and give the matrix as data."""
+    rows = tuple(
+        (line.settings, ask, str(boot), group or "")
+        for line in result.lines
+        for ask, groups in line.groups.items()
+        for boot, group in enumerate(groups, start=1)
     )
-    return {"drift-and-gap": Places(places)} if places else {}
+    drawn: dict[str, Data] = {"matrix": Grid(("settings", "ask", "boot", "group"), rows)}
+    if places := tuple(
+        Place(step.token, step.gap, step.drift, marked=step.flip) for step in result.trace
+    ):
+        drawn["drift-and-gap"] = Places(places)
+    return drawn
 
 
 KIND = Kind("sweep", Sweep, Result, expand, judge, figures)

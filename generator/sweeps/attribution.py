@@ -9,7 +9,7 @@ from typing import Literal
 
 from generator.sweeps.designs import Cell, factor_of
 
-Role = Literal["mover", "joint", "alters", "drifts", "silent", "open"]
+Role = Literal["mover", "joint", "alters", "drifts", "silent", "open", "idle"]
 """What a setting did, the gravest first.
 
 - mover: alone, it moves a token of the baseline.
@@ -17,9 +17,10 @@ Role = Literal["mover", "joint", "alters", "drifts", "silent", "open"]
 - alters: beside other settings it changed a token, as a remedy does; by itself it moved none.
 - drifts: it changed log probabilities and no token.
 - silent: it changed nothing at all.
+- idle: nor did it change what the server reports to be in effect, so that nothing was tried.
 - open: something that it was to be compared with is missing or unstable.
 """
-GRAVITY: tuple[Role, ...] = ("mover", "joint", "alters", "open", "drifts", "silent")
+GRAVITY: tuple[Role, ...] = ("mover", "joint", "alters", "open", "drifts", "silent", "idle")
 
 
 @dataclass(frozen=True)

@@ -80,12 +80,14 @@ class Sheet:
         cells: The cells of the design by their settings, the baseline first.
         lines: For each arrangement and intervention, each ask's answers by boot: None is a failure
             or a cache that was not used as planned.
+        idle: Settings that changed nothing of what the server reports to be in effect.
     """
 
     cells: Mapping[Cell, Measured]
     interventions: tuple[Intervened, ...]
     control: Measured
     lines: Mapping[str, Mapping[str, list[Answer | None]]]
+    idle: frozenset[str] = frozenset()
 
 
 def tokens(answer: Answer) -> tuple[object, ...]:

@@ -93,9 +93,10 @@ class Findings:
             if setting in cell and cell - {setting} in self.outputs
         ]
         drifts = [drift.compare(self._first(one), self._first(two)).largest for one, two in pairs]
+        role = attribution.role(setting, self.outputs, self.sheet.cells, self.movers)
         return Setting(
             setting=setting,
-            role=attribution.role(setting, self.outputs, self.sheet.cells, self.movers),
+            role="idle" if role == "silent" and setting in self.sheet.idle else role,
             compared=len(pairs),
             flips=sum(self.outputs[one].tokens != self.outputs[two].tokens for one, two in pairs),
             largest_drift=max(drifts, default=None),

@@ -49,6 +49,7 @@ def judge(boots: Sequence[BootRecord]) -> Result:
         removers_of_all=_removers(removals, tried=True) if sound else None,
         innocent=_with_role(factors, "drifts", "silent") if sound else None,
         silent=_with_role(factors, "silent") if sound else None,
+        idle=_with_role(factors, "idle") if sound else None,
         interventions_total=len(interventions),
         interventions_as_predicted=judged.count(True),
         interventions_failed=judged.count(False),

@@ -13,10 +13,14 @@ from generator.sweeps.designs import (
     CACHE,
     PREFIX,
     Cell,
+    factor_of,
     is_label,
     label,
     read_label,
 )
+
+# what a server makes of these depends on the model and the engine, and it reports what it came to
+IN_EFFECT = {"repack": "weights_repacked", "flash_attn": "flash_attn_used"}
 
 
 def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
@@ -133,7 +137,22 @@ class _Heap:
             )
         cells = {key: _measured(self.names[key], found) for key, found in self.cells.items()}
         cells.setdefault(frozenset(), Measured(BASELINE, 0, ()))
-        return Sheet(cells, tuple(interventions), _measured(CONTROL, self.control), self.lines)
+        control = _measured(CONTROL, self.control)
+        return Sheet(cells, tuple(interventions), control, self.lines, _idle(boots))
+
+
+def _idle(boots: Sequence[BootRecord]) -> frozenset[str]:
+    """Return the settings with which a server reports to be doing what the baseline's does."""
+    reported = {boot.name.rpartition(" ")[0]: boot.effective for boot in boots}
+    baseline = reported.get(BASELINE, {})
+    return frozenset(
+        setting
+        for setting, effective in reported.items()
+        if (state := IN_EFFECT.get(factor_of(setting))) is not None
+        and len(read_label(setting)) == 1
+        and state in effective
+        and effective[state] == baseline.get(state)
+    )
 
 
 def _measured(name: str, answers: Sequence[Answer | None]) -> Measured:

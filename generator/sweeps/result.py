@@ -48,7 +48,8 @@ class Result(Model):
         removers: Settings beside which no mover moved a token, as far as it was tried;
             `removers_of_all` those beside which all were.
         innocent: Factors that never changed a token, wherever they were changed alone; `silent`
-            those that changed no probability either.
+            those that changed no probability either. Neither has those that are `idle`: they were
+            never in effect.
         interventions_open: Interventions that cannot be judged.
         interventions_telling: Those that had a difference to be tested on.
         mechanism_told: Flips of which the candidates tell gap and drift; `mechanism_holds` whether
@@ -76,6 +77,7 @@ class Result(Model):
     removers_of_all: list[str] | None
     innocent: list[str] | None
     silent: list[str] | None
+    idle: list[str] | None
     interventions_total: Count
     interventions_as_predicted: Count
     interventions_failed: Count

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from generator import charts, figures
-from generator.article import functions
+from generator.article import drawings
 
 
 @cache
@@ -17,6 +17,4 @@ def _drawn(figure: figures.Figure, words: figures.Wording, name: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _draw_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        functions, "svg", lambda figure, words, *, name: _drawn(figure, words, name)
-    )
+    monkeypatch.setattr(drawings, "svg", lambda figure, words, *, name: _drawn(figure, words, name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import unescape
 from typing import Any
 
@@ -36,6 +36,10 @@ def narrow(boot: Boot, ask: Ask) -> Answer:
     return B if boot.server.n_ubatch < 100 else crowds.calm(boot, ask)
 
 
+def blind(_boot: Boot, _ask: Ask) -> Answer:
+    return A
+
+
 def replays(experiment: Any, *, moved: bool) -> list[BootRecord]:
     """Answer replays of which all but the first are warm, and other ones if *moved*."""
     respond = chat_response if experiment.spec.endpoint == "chat" else completion_response
@@ -56,8 +60,15 @@ def measured(*, moved: bool) -> Evidence:
         "replay": lambda e: replays(e, moved=moved),
         "sweep": lambda e: sweeping.boots_of(e, narrow if moved else crowds.calm),
     }
+    return of(kinds)
+
+
+def of(kinds: Mapping[str, Boots]) -> Evidence:
+    """Gather what made-up servers answered to the experiments of *kinds*."""
     receipts = {}
     for name, experiment in DECLARATION.experiments.items():
+        if experiment.spec.kind not in kinds:
+            continue
         boots = kinds[experiment.spec.kind](experiment)
         receipts[name] = make_receipt(experiment.spec.kind, boots, article=ARTICLE, experiment=name)
     return gather(DECLARATION, receipts)
@@ -91,6 +102,17 @@ def test_every_claim_can_come_out_both_ways(moved: bool, outcome: str) -> None:
     assert claims[GPU].outcome == "unmeasured"
 
 
+def test_where_the_controls_do_not_hold_nothing_is_decided() -> None:
+    kinds: dict[str, Boots] = {
+        "concurrency": lambda e: crowds.boots_of(e, blind),
+        "prefix": lambda e: prefixing.boots_for(e, blind),
+        "sweep": lambda e: sweeping.boots_of(e, blind),
+    }
+    claims = of(kinds).claims
+    assert {judged.outcome for judged in claims.values()} == {"unmeasured", "fails"}
+    assert [name for name, judged in claims.items() if judged.fails] == ["one-shape"]
+
+
 @pytest.mark.parametrize(
     ("lang", "moved", "words"),
     [
@@ -102,7 +124,7 @@ def test_every_claim_can_come_out_both_ways(moved: bool, outcome: str) -> None:
 )
 def test_the_verdict_is_what_was_measured(lang: Language, moved: bool, words: str) -> None:
     found = verdicts(read(measured(moved=moved), lang))
-    gpu = "要有 GPU" if lang == "zh" else "needs a GPU"
+    gpu = "需要 GPU" if lang == "zh" else "needs a GPU"
     assert sorted(found) == sorted([words] * (len(REPORTED) - 1) + [gpu])
 
 

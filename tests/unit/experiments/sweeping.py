@@ -67,10 +67,17 @@ def sweep(**fields: Any) -> Resolved[Sweep]:
     )
 
 
-def boots_of(experiment: Resolved[Sweep], server: Server) -> list[BootRecord]:
+def boots_of(
+    experiment: Resolved[Sweep], server: Server, effective: Mapping[str, Mapping[str, Any]] = {}
+) -> list[BootRecord]:
     """Return the boots of *experiment* as *server* answers them.
 
     The cache is used as it is planned; a prefix is a tenth of the prompt.
+
+    Args:
+        experiment: The sweep.
+        server: The made-up server.
+        effective: What it reports of itself, by the settings of an arrangement.
     """
     return [
         make_boot(
@@ -80,6 +87,7 @@ def boots_of(experiment: Resolved[Sweep], server: Server) -> list[BootRecord]:
             ],
             name=boot.name,
             settings=_settings(boot),
+            effective=effective.get(boot.name.rpartition(" ")[0]),
         )
         for boot in expand(experiment)
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,8 +69,8 @@ def attributed(result: Result) -> Mapping[str, object]:
     """Return everything that blames or acquits."""
     return {
         key: getattr(result, key)
-        for key in ("flips", "drifts", "movers", "removers", "innocent", "silent", "factors",
-                    "removals", "mechanism_told", "mechanism_holds", "first_flip")
+        for key in ("flips", "drifts", "movers", "removers", "innocent", "silent", "idle",
+                    "factors", "removals", "mechanism_told", "mechanism_holds", "first_flip")
     }  # fmt: skip
 
 
@@ -214,6 +216,40 @@ def test_two_factors_move_it_only_together() -> None:
     assert result.innocent == ["repack"]
 
 
+@pytest.mark.parametrize(
+    ("factor", "levels", "state", "value"),
+    [
+        ("repack", [True, False], "weights_repacked", False),
+        ("flash_attn", ["auto", "on"], "flash_attn_used", "on"),
+    ],
+)
+def test_a_setting_that_was_never_in_effect_is_not_acquitted(
+    factor: str, levels: list[Any], state: str, value: object
+) -> None:
+    label = f"{factor}={str(levels[1]).lower()}"
+    experiment = sweep(factors={"n_ubatch": [512, 256], factor: levels})
+
+    def result(reported: object) -> Result:
+        effective = {"baseline": {state: value}, label: {state: reported}}
+        return judge(boots_of(experiment, nothing_flips, effective))
+
+    same, other = result(value), result("something else")
+    assert (same.idle, same.innocent, same.silent) == ([factor], ["n_ubatch"], ["n_ubatch"])
+    assert (other.idle, other.silent) == ([], ["n_ubatch", factor])
+
+
+def test_a_setting_that_moves_a_token_is_blamed_whatever_the_server_reports() -> None:
+    def server(boot: Boot, ask: Ask) -> Sequence[Candidates]:
+        return B if not boot.server.repack else nothing_flips(boot, ask)
+
+    effective = {
+        "baseline": {"weights_repacked": False},
+        "repack=false": {"weights_repacked": False},
+    }
+    result = judge(boots_of(sweep(factors={"repack": [True, False]}), server, effective))
+    assert (result.movers, result.idle) == (["repack=false"], [])
+
+
 def test_one_at_a_time_does_not_see_what_two_do_together() -> None:
     result = verdict(only_together, factors=PAIRS)
     assert (result.outcome, result.flips, result.movers) == ("no_flip", 0, [])
@@ -270,7 +306,15 @@ def test_no_flip_is_a_result() -> None:
     assert result.silent == ["cache", "n_ubatch", "flash_attn"]
     assert (result.mechanism_told, result.mechanism_holds) == (0, None)
     assert (result.largest_drift, result.trace) == (0.0, [])
-    assert KIND.figures(result) == {}
+    assert set(KIND.figures(result)) == {"matrix"}
+
+
+def test_the_matrix_can_be_downloaded() -> None:
+    rows = list(csv.DictReader(io.StringIO(KIND.figures(verdict(warm_flips))["matrix"].csv())))
+    assert rows[0] == {"settings": "baseline", "ask": "cold", "boot": "1", "group": "A"}
+    told = {(row["settings"], row["ask"], row["boot"]): row["group"] for row in rows}
+    assert len(told) == len(rows)
+    assert {told["baseline", "warm", boot] for boot in "12"} == {"B"}
 
 
 def test_a_drift_is_no_flip_and_is_drawn() -> None:
