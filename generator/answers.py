@@ -29,12 +29,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Token:
-    """A chosen token and the best candidates at its position, best first."""
+    """A chosen token and the best candidates at its position, best first.
+
+    A server tells nothing but the id of a token that ends within a character: its text is empty
+    then, and its log probability None.
+    """
 
     id: int
     text: str
     raw: bytes
-    logprob: float
+    logprob: float | None
     top: tuple[Candidate, ...]
 
     @property
@@ -83,6 +87,11 @@ class Answer:
     def ids(self) -> tuple[int, ...]:
         """The ids of the generated tokens."""
         return tuple(token.id for token in self.tokens)
+
+    @property
+    def told(self) -> bool:
+        """Whether there are tokens and probabilities to be compared at all."""
+        return any(token.logprob is not None for token in self.tokens)
 
     @property
     def output(self) -> tuple[str, str]:
@@ -145,7 +154,7 @@ def _read(boot: str, ask: AskRecord, body: Mapping[str, Any]) -> Answer:
         seed=ask.request.get("seed"),
         text=_str(text),
         thinking=_str(thinking),
-        tokens=tuple(_token(entry) for entry in probabilities),
+        tokens=_tokens(probabilities, body.get("tokens") or ()),
         stop=_STOPS.get(stop, "other"),
         cache_n=cache_n,
         prompt_n=prompt_n,
@@ -177,6 +186,25 @@ def _chat(body: Mapping[str, Any]) -> tuple[str, str, str, Sequence[Any]]:
         choice["finish_reason"],
         logprobs,
     )
+
+
+def _tokens(entries: Sequence[Any], ids: Sequence[Any]) -> tuple[Token, ...]:
+    """Return all tokens; *entries* lacks those that end within a character, *ids* does not.
+
+    Raises:
+        ValueError: What is told of the probabilities is not told of these ids.
+    """
+    told = [_token(entry) for entry in entries]
+    if not ids or not told:
+        return tuple(told)
+    found: list[Token] = []
+    # from the end: it is the last token of a character that is told of
+    for id_ in reversed([int(one) for one in ids]):
+        last = bool(told) and told[-1].id == id_
+        found.append(told.pop() if last else Token(id_, "", b"", None, ()))
+    if told:
+        raise ValueError("probabilities of tokens that are not in the answer")
+    return tuple(reversed(found))
 
 
 def _token(entry: Mapping[str, Any]) -> Token:

@@ -98,6 +98,8 @@ def _side(asked: Asked, flip: Flip) -> Side:
     if index >= len(tokens):  # the answer ended here
         return Side(asked, [])
     chosen = tokens[index]
+    if chosen.logprob is None:  # the server told nothing of it
+        return Side(asked, [])
     own = Candidate(chosen.id, chosen.text, chosen.logprob)
     others = [other for other in chosen.top if other.id != chosen.id]
     return Side(

@@ -17,6 +17,7 @@ from generator.prefixes.declared import (
     WHOLE,
 )
 from generator.receipt import BootRecord
+from generator.sweeps.counting import takes_opening
 
 Answers = Mapping[tuple[str, str], Answer]
 
@@ -30,6 +31,7 @@ class Cell:
         given: The whole prompt's answer after it, whatever it took from the cache.
         valid: Whether it took what the opening left there.
         answer: The answer, if it is valid; *again* the one of the fresh boot.
+        widest: The micro-batch with which the rest was evaluated.
         as_cold: The answer of a cold server whose micro-batch is *width* tokens wide, if there is.
     """
 
@@ -39,8 +41,17 @@ class Cell:
     valid: bool | None
     answer: Answer | None
     again: Answer | None
+    widest: int
     width: int | None
     as_cold: Answer | None
+
+    @property
+    def same_shape(self) -> bool:
+        """Whether both evaluate the rest in one batch, and nothing else in it."""
+        if self.answer is None or self.width is None:
+            return False
+        rest = self.answer.prompt_n
+        return self.width == self.answer.cache_n and rest <= min(self.width, self.widest)
 
 
 @dataclass(frozen=True)
@@ -59,19 +70,14 @@ class Sheet:
 
 
 def as_intended(opening: Answer, whole: Answer) -> bool:
-    """Whether a prompt took from the cache what an opening of it had left there.
-
-    That is all that was evaluated, or all but the last token: this is another one if what follows
-    merges with it, and is evaluated again if it is the whole prompt's last.
-    """
-    evaluated = opening.prompt_n
-    return opening.valid and whole.cache_n > 0 and whole.cache_n in (evaluated, evaluated - 1)
+    """Whether a prompt took what its opening had left, and tells its probabilities."""
+    return whole.told and takes_opening(opening, whole)
 
 
 def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
     """Sort the answers into cells; the names of boots and asks say which."""
     found = {(answer.boot, answer.ask): answer for answer in read_answers(boots)}
-    counted = {key: answer for key, answer in found.items() if answer.valid}
+    counted = {key: answer for key, answer in found.items() if answer.valid and answer.told}
     names = [boot.name for boot in boots]
     widths = {boot.name: int(boot.settings["n_ubatch"]) for boot in boots}
     # a width that the engine lowered makes other batches than were foretold
@@ -86,7 +92,9 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
     ]
     cells = tuple(_cell(length, found, widths, as_cold) for length in lengths)
     wrong = [key for key, answer in found.items() if not _as_planned(key, answer, found)]
-    cold, unused = counted.get((COLD, COLD)), counted.get((UNUSED, WHOLE))
+    # a cache that an opening failed to fill is not one that was left unused
+    filled = (UNUSED, OPENING) in counted
+    cold, unused = counted.get((COLD, COLD)), counted.get((UNUSED, WHOLE)) if filled else None
     listed = [cold, *(cell.answer for cell in cells), *(cell.as_cold for cell in cells), unused]
     return Sheet(
         asked=sum(len(boot.asks) for boot in boots),
@@ -105,7 +113,7 @@ def _as_planned(key: tuple[str, str], answer: Answer, found: Answers) -> bool:
     boot, ask = key
     opening = found.get((boot, OPENING))
     if ask != WHOLE or boot == UNUSED or opening is None:
-        return answer.valid
+        return answer.valid and answer.told
     return as_intended(opening, answer)
 
 
@@ -126,8 +134,9 @@ def _cell(
         valid=valid,
         answer=whole if valid else None,
         again=_again(name + AGAIN, found),
+        widest=widths[name],
         width=widths.get(cold),
-        as_cold=as_cold if as_cold and as_cold.valid else None,
+        as_cold=as_cold if as_cold and as_cold.valid and as_cold.told else None,
     )
 
 

@@ -27,7 +27,7 @@ def judge(boots: Sequence[BootRecord]) -> Result:
     drifts = [row for row in told if row.same_tokens and not row.bitwise]
     repeats = [steady, *(_same_bits(cell.answer, cell.again) for cell in sheet.cells)]
     tried = [row for row in rows if row.width is not None]
-    unused = _same_bits(sheet.cold, sheet.unused)
+    unused = _same_bits(baseline, sheet.unused)
     return Result(
         asked=sheet.asked,
         answered=sheet.answered,
@@ -92,7 +92,7 @@ def _same_bits(one: Answer | None, two: Answer | None) -> bool | None:
 def _row(cell: Cell, sheet: Sheet, baseline: Answer | None, grouping: Grouping) -> Row:
     answer, stable = cell.answer, _same_bits(cell.answer, cell.again)
     base = baseline if stable else None
-    same_shape = answer is not None and cell.width == answer.cache_n
+    same_shape = baseline is not None and answer is not None and cell.same_shape
     return Row(
         characters=cell.characters,
         opening_tokens=cell.opening_tokens,
@@ -126,7 +126,7 @@ def _place(cold: Answer, cached: Answer) -> Place | None:
         [
             Place(token=index, text=one.text, cold=one.logprob, cached=two.logprob)
             for index, (one, two) in enumerate(pairs)
-            if one.logprob != two.logprob
+            if one.logprob is not None and two.logprob is not None and one.logprob != two.logprob
         ]
     )
 

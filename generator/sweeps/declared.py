@@ -15,6 +15,7 @@ from generator.sweeps.designs import (
     BASELINE,
     CACHE,
     MAX_CELLS,
+    PREFIX,
     Change,
     Design,
     Level,
@@ -27,6 +28,8 @@ from generator.sweeps.designs import (
 )
 
 Where = tuple[str, ...]
+# with another one of these, a prompt is read as another number of tokens
+REREADS = frozenset({"model", "chat_template", "jinja"})
 
 
 class FromPrompt(Model):
@@ -144,9 +147,21 @@ def _set_objections(intervention: Intervention, where: Where) -> Iterator[Object
         if factor not in allowed:
             yield (*where, factor), f"unknown factor {factor!r}", near_miss(factor, allowed)
             continue
+        if isinstance(level, FromPrompt):
+            yield from _from_prompt_objections(intervention, factor, (*where, factor))
         number = 1 if isinstance(level, FromPrompt) else level
         for problem, remedy in level_fault(factor, number):
             yield (*where, factor), problem, remedy
+
+
+def _from_prompt_objections(
+    intervention: Intervention, factor: str, where: Where
+) -> Iterator[Objection]:
+    if factor == PREFIX:
+        yield where, "a prefix is no number of tokens", "write a number of characters"
+    for other in REREADS & intervention.set.keys():
+        problem = f"the prompt's length is the baseline's, and another one with this {other}"
+        yield where, problem, f"write a number, or leave out {other}"
 
 
 def _prediction_objections(sweep: Sweep, predict: Prediction, where: Where) -> Iterator[Objection]:

@@ -103,7 +103,8 @@ def _comparable(baseline: Answer, other: Answer) -> Iterator[tuple[Token, Token]
 
 
 def _known(token: Token) -> dict[int, float]:
-    return {token.id: token.logprob} | {c.id: c.logprob for c in token.top}
+    chosen = {} if token.logprob is None else {token.id: token.logprob}
+    return chosen | {c.id: c.logprob for c in token.top}
 
 
 def _best(token: Token) -> int:
@@ -118,7 +119,7 @@ def _largest(one: Token, two: Token) -> float:
 def _lead(one: Token, two: Token, *, rival: int) -> tuple[float | None, float | None]:
     """Return how far *one*'s token leads *rival* there, and by how much less it does in *two*."""
     left, right = _known(one), _known(two)
-    if rival not in left:
+    if rival not in left or one.id not in left:
         return None, None
     gap = left[one.id] - left[rival]
     if one.id not in right or rival not in right:
@@ -148,14 +149,14 @@ def divergence_bounds(p: Mapping[int, float], q: Mapping[int, float]) -> tuple[f
     pairs = [(math.exp(p[token]), math.exp(q[token])) for token in shared]
     rest_p = max(0.0, 1.0 - math.fsum(one for one, _ in pairs))
     rest_q = max(0.0, 1.0 - math.fsum(two for _, two in pairs))
+    room = min(1.0, rest_q + ROUNDING)
     known_kl = math.fsum(
         one * (p[token] - q[token]) for token, (one, _) in zip(shared, pairs, strict=True)
     )
     known_tv = math.fsum(abs(one - two) for one, two in pairs)
-    if rest_p <= ROUNDING:
-        rest_kl = ROUNDING * math.log(ROUNDING)  # x·log(x/y) is not lower for any x up to this
-    else:
-        rest_kl = rest_p * math.log(rest_p / max(rest_q, ROUNDING))
+    # the lowest x·log(x/y) for any x and y that both rests may be: it falls until x is y/e
+    least = min(max(room / math.e, rest_p - ROUNDING), rest_p + ROUNDING)
+    rest_kl = least * math.log(least / room)
     return (
         round(max(0.0, known_kl + rest_kl), DIGITS),
         round((known_tv + abs(rest_p - rest_q)) / 2, DIGITS),

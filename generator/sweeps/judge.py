@@ -89,7 +89,9 @@ def _outcome(found: Findings, works: bool | None, stable: Sequence[bool | None])
     if not baseline:
         return "unstable"
     if not attribution.flips(found.outputs):
-        return "unstable" if False in stable else "no_flip"
+        if False in stable:
+            return "unstable"
+        return "no_flip" if len(found.outputs) > 1 else "unmeasured"
     if not found.movers:
         return "unattributed"
     single = any(len(mover) == 1 for mover in found.movers)

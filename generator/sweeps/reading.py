@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from generator.answers import Answer, read_answers
 from generator.receipt import AskRecord, BootRecord
 from generator.sweeps.cells import CONTROL, Intervened, Measured, Sheet
+from generator.sweeps.counting import counts, in_force, same_tokenizer
 from generator.sweeps.designs import (
     BASELINE,
     CACHE,
@@ -30,10 +31,9 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
         ValueError: An ask has no name of ours.
     """
     heap = _Heap()
-    for boot, ask, answer in _answered(boots):
+    for boot, ask, answer, counted in _judged(boots):
         # the last word of a boot's name tells it from its twin
         head = boot.name.rpartition(" ")[0]
-        counted = _in_force(boot, boots[0]) and _counts(ask, answer)
         heap.put(head, ask.name, answer if counted else None)
     return heap.sheet(boots)
 
@@ -49,45 +49,26 @@ class Tally:
 
 def tally(boots: Sequence[BootRecord]) -> Tally:
     """Count the asks of a sweep."""
-    asks = list(_answered(boots))
-    given = [(boot, ask, answer) for boot, ask, answer in asks if answer is not None]
-    invalid = [
-        ask
-        for boot, ask, answer in given
-        if not (_in_force(boot, boots[0]) and _counts(ask, answer))
-    ]
-    return Tally(len(asks), len(given), len(invalid))
+    told = [counted for _, _, answer, counted in _judged(boots) if answer is not None]
+    return Tally(sum(len(boot.asks) for boot in boots), len(told), told.count(False))
 
 
-def _answered(
+def _judged(
     boots: Sequence[BootRecord],
-) -> Iterator[tuple[BootRecord, AskRecord, Answer | None]]:
+) -> Iterator[tuple[BootRecord, AskRecord, Answer | None, bool]]:
+    """Return every ask with its answer, and whether that counts."""
     given = {(answer.boot, answer.ask): answer for answer in read_answers(boots)}
+    baseline = given.get((boots[0].name, "cold")) if boots else None
     for boot in boots:
+        fits = in_force(boot, boots[0])
+        before: list[Answer | None] = []
         for ask in boot.asks:
-            yield boot, ask, given.get((boot.name, ask.name))
-
-
-def _in_force(boot: BootRecord, baseline: BootRecord) -> bool:
-    """Whether a server took over what its boot was to change.
-
-    A width that the engine lowered to the baseline's would be acquitted without having been tried.
-    """
-    refused = {mismatch.name for mismatch in boot.mismatches}
-    return all(
-        boot.settings[name] == baseline.settings.get(name)
-        for name in refused & boot.settings.keys()
-    )
-
-
-def _counts(ask: AskRecord, answer: Answer | None) -> bool:
-    """Whether an answer's use of the cache was as planned.
-
-    After a shared prefix a plan cannot say how much of the cache is used, but some must be.
-    """
-    if answer is None or not answer.valid:
-        return False
-    return ask.cache != "any" or ask.name == CONTROL or answer.cache_n > 0
+            answer = given.get((boot.name, ask.name))
+            counted = fits and answer is not None and counts(ask, answer, before)
+            if counted and answer and baseline and boot.model != boots[0].model:
+                counted = same_tokenizer(baseline, answer)
+            yield boot, ask, answer, counted
+            before.append(answer)
 
 
 @dataclass
@@ -163,4 +144,8 @@ def _settings(boots: Sequence[BootRecord], name: str) -> tuple[str, ...]:
     """Return what an intervention's server was started with and the baseline's was not."""
     boot = next(boot for boot in boots if boot.name.startswith(f"{name} "))
     base = boots[0].settings
-    return tuple(f"{key}={value}" for key, value in boot.settings.items() if value != base[key])
+    pins = [("engine", boot.engine, boots[0].engine), ("model", boot.model, boots[0].model)]
+    return (
+        *(f"{factor}={pin}" for factor, pin, plain in pins if pin != plain),
+        *(f"{key}={value}" for key, value in boot.settings.items() if value != base[key]),
+    )

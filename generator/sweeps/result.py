@@ -33,12 +33,13 @@ class Result(Model):
             do. *Unattributed*: tokens moved, and no smallest set can be named. *No flip*: none
             moved. *Unstable*: the baseline, or in want of a flip any cell, does not repeat.
             *Detector broken*: the negative control looks like the baseline. *Unmeasured*: the
-            baseline or the control is missing.
+            baseline or the control is missing, or every cell to compare with it.
         cause: What the interventions say, null if nothing was measured: *shown*, if all came out
             as predicted and one of them led to the predicted answer from another one;
             *contradicted*, if one did not.
         detector_works: Whether the negative control, another seed at a high temperature, differs.
-        aa_identical: Whether every cell gave the same on two fresh boots, bit for bit.
+        aa_identical: Whether every cell that was measured gave the same on two fresh boots, bit for
+            bit; `unmeasured` says how many were not.
         prompt_tokens: The prompt's length, by the server's count.
         cells: Cells of the design; `unstable` and `unmeasured` of them tell nothing.
         flips: Stable cells whose tokens are not the baseline's; `drifts` those of the same tokens

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from generator.analysis import divergence, same_tokens
 from generator.answers import Answer, cache_as_planned, failures, read_answers
 from generator.receipt import AskRecord
+from generator.sweeps.drift import compare
 from tests.factory import chat_response, completion_response, make_ask, make_boot, token_id
 
 
@@ -172,3 +174,41 @@ def test_failures_are_counted_and_are_no_answers() -> None:
     boots = [make_boot([make_ask(completion_response()), failed]), make_boot([None], name="b")]
     assert [(answer.boot, answer.ask) for answer in read_answers(boots)] == [("main", "1")]
     assert failures(boots) == 2
+
+
+def _partial(tokens: list[str], listed: list[int]) -> dict[str, Any]:
+    """Return a response whose log probabilities lack some tokens, as within a character."""
+    whole = completion_response(tokens, text="…")
+    entries = whole["completion_probabilities"]
+    return {**whole, "completion_probabilities": [entries[index] for index in listed]}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "listed"),
+    [
+        (["a", "f0", "9f", "80", "b"], [0, 3, 4]),
+        (["a", "f0", "80", "80", "b"], [0, 3, 4]),
+        (["a", "b", "f0"], [0, 1]),
+        (["f0", "9f", "80"], [2]),
+    ],
+)
+def test_tokens_within_a_character_keep_their_places(tokens: list[str], listed: list[int]) -> None:
+    answer = _answer(_partial(tokens, listed))
+    assert answer.ids == tuple(token_id(token) for token in tokens)
+    assert [i for i, token in enumerate(answer.tokens) if token.logprob is not None] == listed
+    assert answer.told
+
+
+def test_answers_that_break_off_within_two_characters_are_two_answers() -> None:
+    one, two = (_answer(_partial(["a", byte], [0])) for byte in ("e4", "e5"))
+    assert one.output == two.output
+    assert not same_tokens(one, two)
+    apart = divergence(one, two)
+    assert apart is not None
+    assert (apart.token, apart.gap) == (1, None)
+    assert compare(one, two).gap is None
+
+
+def test_probabilities_of_other_tokens_than_the_answers_are_no_answer() -> None:
+    response = {**completion_response(["a", "b"]), "tokens": [token_id("a"), token_id("c")]}
+    assert read_answers([make_boot([response])]) == []

@@ -15,6 +15,7 @@ from tests.factory import make_ask, make_boot, token_id
 from tests.unit.experiments.resolving import resolved
 
 PROMPT_TOKENS = 412
+PREFIX_TOKENS = PROMPT_TOKENS // 10
 Candidates = Mapping[str, float]
 """What is weighed at a position, with log probabilities; the best is chosen."""
 Server = Callable[[Boot, Ask], "Sequence[Candidates] | Mapping[str, Any] | None"]
@@ -103,7 +104,9 @@ def _answer(
 ) -> Mapping[str, Any] | None:
     if given is None or isinstance(given, Mapping):
         return given
-    cached = {"cold": 0, "warm": PROMPT_TOKENS - 1, "any": PROMPT_TOKENS // 10}[ask.cache]
+    if ask.name == "prefix":
+        return response(given, cache_n=0, prompt_n=PREFIX_TOKENS)
+    cached = {"cold": 0, "warm": PROMPT_TOKENS - 1, "any": PREFIX_TOKENS}[ask.cache]
     return response(given, cache_n=cached, prompt_n=PROMPT_TOKENS - cached)
 
 

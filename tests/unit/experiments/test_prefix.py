@@ -14,10 +14,12 @@ from generator.plan import Ask, Boot, Derived
 from generator.prefixes.result import Result
 from generator.receipt import MismatchRecord
 from generator.settings import Sampling
+from tests.factory import make_ask
 from tests.unit.experiments.prefixing import (
     PROMPT,
     Count,
     Server,
+    boots_for,
     boots_of,
     cached,
     calm,
@@ -25,7 +27,7 @@ from tests.unit.experiments.prefixing import (
     shape,
     state,
 )
-from tests.unit.experiments.sweeping import DRIFTED, A, B
+from tests.unit.experiments.sweeping import DRIFTED, A, B, response
 
 
 def judged(server: Server, count: Count = cached, **fields: Any) -> Result:
@@ -268,3 +270,54 @@ def test_nothing_answered_is_nothing_measured() -> None:
 def test_no_boots_are_no_measurement() -> None:
     result = KIND.analyse([])
     assert (result.outcome, result.cause, result.rows) == ("unmeasured", "untested", [])
+
+
+def test_a_cold_answer_that_does_not_repeat_contradicts_no_cause() -> None:
+    def server(boot: Boot, ask: Ask) -> Any:
+        return B if boot.name == "cold" and ask.name == "cold" else shape(boot, ask)
+
+    result = judged(server)
+    assert (result.outcome, result.cause) == ("unstable", "open")
+    assert (result.unused_is_cold, result.interventions_failed) == (None, 0)
+
+
+def test_a_detector_that_sees_nothing_shows_no_cause() -> None:
+    def server(boot: Boot, ask: Ask) -> Any:
+        return A if ask.name == "control" else shape(boot, ask)
+
+    result = judged(server)
+    assert (result.outcome, result.cause) == ("detector_broken", "open")
+    assert result.interventions_open == result.interventions_total
+
+
+def test_a_rest_that_needs_several_batches_is_of_another_shape() -> None:
+    # of thirty characters six words are read, and the four that are left two at a time
+    narrow = KIND.analyse(boots_for(prefix(lengths=[30], server={"n_ubatch": 2}), shape))
+    assert [row.as_predicted for row in narrow.rows] == [None]
+    assert [row.as_predicted for row in judged(shape, lengths=[30]).rows] == [True]
+
+    def long_words(boot: Boot, ask: Ask) -> int:
+        # half of the characters, and a third of the tokens
+        return 3 if cached(boot, ask) else 0
+
+    def widths(boot: Boot, ask: Ask) -> Any:
+        return DRIFTED if boot.name.startswith("as-cold") else shape(boot, ask)
+
+    boots = boots_of(widths, long_words, lengths=[30])
+    for index, boot in enumerate(boots):
+        if boot.name.startswith("as-cold"):
+            narrow_settings = {**boot.settings, "n_ubatch": 3}
+            boots[index] = boot.model_copy(update={"settings": narrow_settings})
+        elif boot.name.startswith("cached"):
+            opening = make_ask(response(A, cache_n=0, prompt_n=3), name="opening")
+            boots[index] = boot.model_copy(update={"asks": [opening, *boot.asks[1:]]})
+    result = KIND.analyse(boots)
+    assert [(row.valid, row.width, row.as_predicted) for row in result.rows] == [(True, 3, None)]
+    assert result.cause == "open"
+
+
+def test_a_cache_that_no_opening_filled_was_not_left_unused() -> None:
+    def server(boot: Boot, ask: Ask) -> Any:
+        return None if (boot.name, ask.name) == ("unused", "opening") else shape(boot, ask)
+
+    assert judged(server).unused_is_cold is None

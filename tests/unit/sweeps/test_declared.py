@@ -93,6 +93,17 @@ def test_dice_are_refused(sampling: dict[str, Any], expected: str) -> None:
             "interventions.one.set.cache: unknown factor 'cache' → ",
         ),
         (
+            intervention(set={"prefix": {"prompt_tokens": -1}}),
+            "interventions.one.set.prefix: a prefix is no number of tokens",
+        ),
+        *(
+            (
+                intervention(set={"n_ubatch": {"prompt_tokens": -1}, other: level}),
+                "interventions.one.set.n_ubatch: the prompt's length is the baseline's",
+            )
+            for other, level in {"model": "big", "chat_template": "a.jinja", "jinja": False}.items()
+        ),
+        (
             intervention(set={"repack": {"prompt_tokens": 1}}),
             "interventions.one.set.repack: 1 is no repack → write a valid boolean",
         ),

@@ -131,3 +131,15 @@ def test_a_distribution_may_be_all_but_certain(count: int) -> None:
     at_least, low, high = divergence_bounds(told, unsure)
     assert 0 <= at_least <= 0.7
     assert 0 <= low <= high <= 1
+
+
+@given(st.floats(1e-7, 4e-6), st.floats(0.05, 0.9))
+def test_a_lower_bound_stays_one_however_the_servers_sums_are_rounded(
+    rest: float, other: float
+) -> None:
+    # all that the server's rounding may hide of the second rest is hidden
+    p, q = {1: 1 - other}, {1: 1 - rest}
+    hidden = {1: min(0.0, math.log(1 - rest + 0.9 * ROUNDING))}
+    truth = p[1] * math.log(p[1] / q[1]) + other * math.log(other / rest)
+    bound, _, _ = divergence_bounds({1: math.log(p[1])}, hidden)
+    assert bound <= truth + 2 * ROUNDING
