@@ -25,15 +25,25 @@ class Heard:
     record: AskRecord
     answer: Answer | None
 
+    @property
+    def prompt(self) -> object:
+        """What was asked, in the request's own words."""
+        return prompt_of(self.record)
+
 
 @dataclass(frozen=True)
 class Server:
-    """One boot, and its twin, which was asked alone only."""
+    """One boot, and its twin, which was asked alone only.
+
+    Attributes:
+        controlled: What the negative control must differ from: the same prompt's answer alone.
+    """
 
     boot: BootRecord
     heard: tuple[Heard, ...]
     again: tuple[Heard, ...]
     control: Answer | None
+    controlled: Answer | None
 
     @property
     def slots(self) -> int:
@@ -80,28 +90,48 @@ def read_servers(boots: Sequence[BootRecord]) -> list[Server]:
     answers = counted(boots)
     named = {boot.name: boot for boot in boots}
     return [
-        Server(
-            boot=boot,
-            heard=tuple(_heard(boot, answers)),
-            again=tuple(_heard(twin, answers)) if (twin := named.get(name + AGAIN)) else (),
-            control=answers.get((name, CONTROL)),
-        )
+        _server(boot, named.get(name + AGAIN), answers)
         for name, boot in named.items()
         if not name.endswith(AGAIN)
     ]
 
 
+def _server(
+    boot: BootRecord, twin: BootRecord | None, answers: Mapping[tuple[str, str], Answer]
+) -> Server:
+    heard = tuple(_heard(boot, answers))
+    controls = [prompt_of(ask) for ask in boot.asks if ask.name == CONTROL]
+    alone = [one.answer for one in heard if one.round is None and one.prompt in controls]
+    return Server(
+        boot=boot,
+        heard=heard,
+        again=tuple(_heard(twin, answers)) if twin else (),
+        control=answers.get((boot.name, CONTROL)),
+        controlled=alone[0] if alone else None,
+    )
+
+
+def prompt_of(ask: AskRecord) -> object:
+    """Return the prompt of a request, or its messages."""
+    return ask.request.get("prompt", ask.request.get("messages"))
+
+
 def counted(boots: Sequence[BootRecord]) -> dict[tuple[str, str], Answer]:
     """Return the answers that count, by boot and ask.
 
-    They are those with the cache as planned, of servers that have the slots they were to have.
+    They are those with the cache as planned and their probabilities told, of servers that have the
+    slots they were to have.
     """
     refused = {
         boot.name
         for boot in boots
         if any(mismatch.name == "n_parallel" for mismatch in boot.mismatches)
     }
-    return {(a.boot, a.ask): a for a in read_answers(boots) if a.valid and a.boot not in refused}
+    return {
+        (a.boot, a.ask): a
+        for a in read_answers(boots)
+        if a.valid and a.told and a.boot not in refused
+    }
 
 
 def _heard(boot: BootRecord, answers: Mapping[tuple[str, str], Answer]) -> Iterator[Heard]:

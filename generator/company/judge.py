@@ -81,8 +81,14 @@ def _outputs(text: str, answers: Sequence[Answer], grouping: Grouping) -> Given:
 
 
 def _pairs(server: Server) -> Iterable[tuple[Answer, Answer]]:
-    """Pair every answer in company with its text's answer alone on the same server."""
+    """Pair every answer in company with its text's answer alone on the same server.
+
+    A text that was not answered on the twin too may be one that does not repeat.
+    """
+    twice = {heard.text for heard in server.again if heard.answer}
     for text, alone in server.alone.items():
+        if text not in twice:
+            continue
         for answer in server.together(text):
             yield alone, answer
 
@@ -98,8 +104,8 @@ def _across(servers: Sequence[Server]) -> Iterable[tuple[Answer, Answer]]:
 
 
 def _detector_works(servers: Sequence[Server]) -> bool | None:
-    """Whether the negative control differs from the first text alone on its server."""
+    """Whether the negative control differs from the same prompt alone on its server."""
     for server in servers:
-        if server.control is not None and (alone := list(server.alone.values())):
-            return tokens(server.control) != tokens(alone[0])
+        if server.control is not None and server.controlled is not None:
+            return tokens(server.control) != tokens(server.controlled)
     return None

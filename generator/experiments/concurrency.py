@@ -30,7 +30,7 @@ def expand(resolved: Resolved[Concurrency]) -> tuple[Boot, ...]:
         variant = replace(resolved, server=_server(resolved.server, slots))
         asks = [_ask(variant, f"{ALONE} {sent.name}", sent) for sent in once]
         name = "serial" if spec.mode == "serial" else f"slots-{slots}"
-        company = [*_company(variant, flocks), *_control(variant, boots)]
+        company = [*_company(variant, flocks), *_control(variant, once, boots)]
         boots.append(_boot(variant, name, [*asks, *company]))
         twins.append(_boot(variant, name + AGAIN, asks))
     return (*boots, *twins)
@@ -84,13 +84,21 @@ def _company(variant: Resolved[Concurrency], flocks: Sequence[Sequence[Sent]]) -
     ]
 
 
-def _control(variant: Resolved[Concurrency], before: Sequence[Boot]) -> list[Ask]:
-    """Plan the negative control, on the first server."""
+def _control(
+    variant: Resolved[Concurrency], once: Sequence[Sent], before: Sequence[Boot]
+) -> list[Ask]:
+    """Plan the negative control, on the first server: of a text that is asked alone, the longest.
+
+    Only the seed and the temperature may tell it apart. Of neighbours that are looked at too, none
+    is meant: the prompt itself comes first.
+    """
     if before:
         return []
     control = variant.spec.control.model_dump()
     hot = replace(variant, sampling=variant.sampling.model_copy(update=control))
-    return [ask_of(hot, CONTROL, _cache(variant))]
+    openings_only = variant.spec.mode == "prefix"
+    sent = max(once, key=lambda one: len(one.text)) if openings_only else once[0]
+    return [ask_of(hot, CONTROL, _cache(variant), prompt=sent.text)]
 
 
 def _ask(

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from generator.company.declared import EXTENTS, Concurrency
 from generator.company.result import Result
+from generator.declaration import Resolved
 from generator.experiments.concurrency import KIND, expand
 from generator.plan import Ask, Boot
-from generator.receipt import MismatchRecord
+from generator.receipt import BootRecord, MismatchRecord
 from generator.settings import Sampling
 from tests.factory import completion_response, make_ask
 from tests.unit.experiments.crowds import Server, boots_of, calm, crowd, crowded
@@ -364,3 +365,86 @@ def test_the_control_is_not_among_the_outputs() -> None:
     result = judged(calm)
     assert {group.text for group in result.outputs[0].groups} == {"abc"}
     assert CONTROL != A
+
+
+@pytest.mark.parametrize("lengths", [[1, 4], [1, 4, 4000]])
+def test_the_control_is_compared_with_its_own_prompt(lengths: list[int]) -> None:
+    crowd_of = crowd(mode="prefix", lengths=lengths)
+    control = next(ask for ask in expand(crowd_of)[0].asks if ask.name == "control")
+    longest = max(str(ask.body["prompt"]) for ask in expand(crowd_of)[0].asks)
+    assert control.body["prompt"] == longest
+
+    def blind(_boot: Boot, ask: Ask) -> Answer:
+        # each opening has an answer of its own, and the dice have none
+        return B if ask.body["prompt"] == longest else A
+
+    result = KIND.analyse(as_asked(crowd_of, blind))
+    assert (result.outcome, result.detector_works) == ("detector_broken", False)
+
+
+def test_a_control_without_its_prompts_answer_proves_nothing() -> None:
+    experiment = crowd(mode="mixed", prompts=TEXTS, fresh=False)
+
+    def server(_boot: Boot, ask: Ask) -> Answer:
+        # another text was answered alone, and differs from the control whatever the dice do
+        return None if ask.name == "alone needle" else B if ask.name.startswith("alone") else A
+
+    result = KIND.analyse(as_asked(experiment, server))
+    assert (result.outcome, result.detector_works) == ("unmeasured", None)
+
+
+def as_asked(experiment: Resolved[Concurrency], server: Server) -> list[BootRecord]:
+    """Return the boots of *experiment* with the prompts that were really sent."""
+    prompts = {
+        (boot.name, ask.name): ask.body["prompt"]
+        for boot in expand(experiment)
+        for ask in boot.asks
+    }
+    return [
+        boot.model_copy(
+            update={
+                "asks": [
+                    ask.model_copy(
+                        update={"request": {**ask.request, "prompt": prompts[boot.name, ask.name]}}
+                    )
+                    for ask in boot.asks
+                ]
+            }
+        )
+        for boot in boots_of(experiment, server)
+    ]
+
+
+def test_company_is_not_blamed_for_a_text_that_was_not_asked_twice_alone() -> None:
+    def server(boot: Boot, ask: Ask) -> Answer:
+        return None if boot.name == "slots-2 again" else crowded(B)(boot, ask)
+
+    result = judged(server)
+    assert (result.outcome, result.compared, result.flips) == ("same", 4, 0)
+    nobody = judged(lambda boot, ask: None if " again" in boot.name else calm(boot, ask))
+    assert (nobody.outcome, nobody.compared) == ("unmeasured", None)
+
+
+def test_answers_without_a_probability_are_not_the_same_to_the_last_bit() -> None:
+    boots = boots_of(crowd(), calm)
+    untold: dict[str, Any] = {"completion_probabilities": [], "tokens": []}
+    boots = [
+        boot.model_copy(
+            update={
+                "asks": [
+                    make_ask(
+                        {**ask.outcome.response, **untold},
+                        name=ask.name,
+                        cache=ask.cache,
+                        together=ask.together,
+                    )
+                    for ask in boot.asks
+                    if ask.outcome.status == "answered"
+                ]
+            }
+        )
+        for boot in boots
+    ]
+    result = KIND.analyse(boots)
+    assert (result.outcome, result.aa_identical) == ("unmeasured", None)
+    assert result.invalid == result.answered
