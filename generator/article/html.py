@@ -40,18 +40,18 @@ def excerpt(text: str, *, length: int = EXCERPT) -> Markup:
 
 
 def marked(text: str, position: int, token: str | None) -> Markup:
-    """Return an excerpt of *text* around a differing token, which is marked.
+    """Return an excerpt of *text* around a differing token, which is marked as a whole.
 
     Args:
         text: The whole text.
-        position: Index of the first differing character.
+        position: Index of the first differing character, which may lie within the token.
         token: The differing token's text; None if the text ended before it.
     """
-    start = max(0, position - CONTEXT)
+    begin, stop = _span(text, position, token)
+    start = max(0, begin - CONTEXT)
     if start:
         start = len(short(text, start)) - 1  # between characters as a reader sees them
-    stop = position + max(1, _overlap(text, position, token))
-    before, differing, after = text[start:position], text[position:stop], text[stop:]
+    before, differing, after = text[start:begin], text[begin:stop], text[stop:]
     return Markup("{}{}<mark>{}</mark>{}").format(
         "…" if start else "",
         finalize(before),
@@ -60,14 +60,17 @@ def marked(text: str, position: int, token: str | None) -> Markup:
     )
 
 
-def _overlap(text: str, position: int, token: str | None) -> int:
-    """Return how many characters after *position* belong to *token*."""
-    if not token:
-        return 1
-    for shift in range(len(token)):
-        if position >= shift and text.startswith(token, position - shift):
-            return len(token) - shift
-    return 1
+def _span(text: str, position: int, token: str | None) -> tuple[int, int]:
+    """Return where *token*, of which the character at *position* is one, begins and ends.
+
+    A space before it stays unmarked, unless it is what differs; where the token is not found, the
+    one character is all there is.
+    """
+    for begin in range(position, max(-1, position - len(token or "")), -1):
+        if token and text.startswith(token, begin):
+            spaces = len(token) - len(token.lstrip())
+            return min(begin + spaces, position), begin + len(token)
+    return position, position + 1
 
 
 def code_spans(prose: Markup) -> Markup:

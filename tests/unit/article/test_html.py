@@ -56,8 +56,14 @@ def test_differing_token_is_marked() -> None:
     assert plain(shown) == "one two three"
 
 
-def test_mark_ends_with_the_token_that_began_before_the_difference() -> None:
-    assert "<mark>wo</mark>" in marked("one two three", 5, " two")
+@pytest.mark.parametrize("position", [4, 5, 6])
+def test_a_token_is_marked_whole_wherever_in_it_the_difference_is(position: int) -> None:
+    # " to" and " two" part at their second letter, yet the token differs as a whole
+    assert "<mark>two</mark>" in marked("one two three", position, " two")
+
+
+def test_a_space_is_marked_if_it_is_what_differs() -> None:
+    assert marked("one two", 3, " two").endswith("<mark>&#32;two</mark>")
 
 
 def test_end_of_text_is_marked_as_such() -> None:
