@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import click
 
 from generator.cli.console import good, say, say_json
 from generator.cli.targets import Project, with_json, with_targets
+
+if TYPE_CHECKING:
+    from generator.declaration import Experiment, Resolved
+    from generator.errors import Fault
+    from generator.pins import Pins
 
 
 @click.command("check")
@@ -18,7 +26,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     Each fault comes with its file and line and with what to do about it; nothing is measured.
     """
     from generator.article.lint import lint_article
-    from generator.errors import Fault, InputError
+    from generator.errors import InputError
     from generator.pins import load_pins
 
     faults: list[Fault] = []
@@ -35,11 +43,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     for declaration, _ in chosen:
         if pins is not None:
             for experiment in declaration.experiments.values():
-                try:
-                    pins.engine(experiment.engine)
-                    pins.model(experiment.model)
-                except InputError as error:
-                    faults += error.faults
+                faults += _unpinned(pins, experiment)
         faults += lint_article(project.root, project.templates, declaration)
     if as_json:
         say_json([fault.__dict__ for fault in sorted(set(faults))])
@@ -48,3 +52,17 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     if not as_json:
         count = sum(len(names) for _, names in chosen)
         say(good(f"{len(chosen)} articles with {count} experiments: no faults."))
+
+
+def _unpinned(pins: Pins, experiment: Resolved[Experiment]) -> Iterator[Fault]:
+    """Return the pins that there are not; a sweep may change them from boot to boot."""
+    from generator.errors import InputError
+    from generator.measure import plan_experiment
+
+    named = [(boot.engine, boot.model) for boot in plan_experiment(experiment).boots]
+    for engine, model in dict.fromkeys([(experiment.engine, experiment.model), *named]):
+        try:
+            pins.engine(engine)
+            pins.model(model)
+        except InputError as error:
+            yield from error.faults

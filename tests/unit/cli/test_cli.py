@@ -269,6 +269,22 @@ def test_check_knows_the_pins(project: Path, capsys: pytest.CaptureFixture[str])
     assert "did you mean `tiny-q4_1`?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("factor", ["engine", "model"])
+def test_check_knows_the_pins_of_every_boot(
+    project: Path, capsys: pytest.CaptureFixture[str], factor: str
+) -> None:
+    path = project / "receipts/small.yaml"
+    text = path.read_text()
+    pin = re.findall(rf"^  {factor}: (\S+)$", text, re.MULTILINE)[-1]
+    sweep = f"kind: sweep\n    factors: {{{factor}: [{pin}, x{pin}]}}"
+    path.write_text(
+        text.replace("kind: ubatch", sweep).replace("    widths: [16, 32]\n    asks: 2\n", "")
+    )
+    assert invoke(["--root", str(project), "check"]) == 3
+    shown = capsys.readouterr().err
+    assert f"no {factor} is pinned as `x{pin}` → did you mean `{pin}`?" in shown
+
+
 def test_render_writes_and_reanalyses(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = project / "site/en/articles/small.md"
     before = page.read_text()
