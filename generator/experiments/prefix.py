@@ -41,9 +41,12 @@ def expand(resolved: Resolved[Prefix]) -> tuple[Boot, ...]:
             # of the whole prompt, the last token is evaluated again
             width = Derived("n_ubatch", name, OPENING, -1 if cut == len(text) else 0)
             boots.append(_boot(resolved, f"{AS_COLD}{length}", [cold], width))
+            twins.append(_boot(resolved, f"{AS_COLD}{length}{AGAIN}", [cold], width))
     filled = _opening(resolved, text[: cut_at(text, max(spec.lengths))])
     unused = replace(cold, name=WHOLE, body={**cold.body, "cache_prompt": False})
-    return (*boots, _boot(resolved, UNUSED, [filled, unused]), *twins)
+    boots.append(_boot(resolved, UNUSED, [filled, unused]))
+    twins.append(_boot(resolved, UNUSED + AGAIN, [filled, unused]))
+    return (*boots, *twins)
 
 
 def cut_at(text: str, length: int) -> int:

@@ -18,11 +18,11 @@ AGAIN = " again"
 class Prefix(Experiment):
     """Ask a prompt cold, and after an earlier ask left an opening of it in the cache.
 
-    The prompt cache is on, whatever is declared of it: it is the question. Every answer is asked
-    for once more on a fresh boot. Two interventions go with it. An opening of at least half the
-    prompt leaves a rest that a cold server evaluates in one batch too, if its `n_ubatch` is as wide
-    as the opening: that answer must be the cached one. And with the cache filled but not used, the
-    answer must be the cold one.
+    The prompt cache is on, whatever is declared of it: it is the question. Two interventions go
+    with it. An opening of at least half the prompt leaves a rest that a cold server evaluates in
+    one batch too, if its `n_ubatch` is as wide as the opening: that answer must be the cached one.
+    And with the cache filled but not used, the answer must be the cold one. Every answer is asked
+    for once more on a fresh boot.
 
     Attributes:
         lengths: The openings, in characters; each is cut where a word ends. One as long as the

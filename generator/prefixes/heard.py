@@ -32,7 +32,8 @@ class Cell:
         valid: Whether it took what the opening left there.
         answer: The answer, if it is valid; *again* the one of the fresh boot.
         widest: The micro-batch with which the rest was evaluated.
-        as_cold: The answer of a cold server whose micro-batch is *width* tokens wide, if there is.
+        as_cold: The answer of a cold server whose micro-batch is *width* tokens wide, if there is;
+            *as_cold_again* the one of the fresh boot.
     """
 
     characters: int
@@ -44,6 +45,7 @@ class Cell:
     widest: int
     width: int | None
     as_cold: Answer | None
+    as_cold_again: Answer | None
 
     @property
     def same_shape(self) -> bool:
@@ -65,6 +67,7 @@ class Sheet:
     cold_again: Answer | None
     control: Answer | None
     unused: Answer | None
+    unused_again: Answer | None
     cells: tuple[Cell, ...]
     answers: tuple[Answer, ...]
 
@@ -83,7 +86,7 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
     # a width that the engine lowered makes other batches than were foretold
     lowered = {b.name for b in boots if any(m.name == "n_ubatch" for m in b.mismatches)}
     as_cold = {
-        b: found.get((b, COLD)) for b in widths if b.startswith(AS_COLD) and b not in lowered
+        b: counted.get((b, COLD)) for b in widths if b.startswith(AS_COLD) and b not in lowered
     }
     lengths = [
         int(name.removeprefix(CACHED))
@@ -92,9 +95,7 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
     ]
     cells = tuple(_cell(length, found, widths, as_cold) for length in lengths)
     wrong = [key for key, answer in found.items() if not _as_planned(key, answer, found)]
-    # a cache that an opening failed to fill is not one that was left unused
-    filled = (UNUSED, OPENING) in counted
-    cold, unused = counted.get((COLD, COLD)), counted.get((UNUSED, WHOLE)) if filled else None
+    cold, unused = counted.get((COLD, COLD)), _unused(UNUSED, counted)
     listed = [cold, *(cell.answer for cell in cells), *(cell.as_cold for cell in cells), unused]
     return Sheet(
         asked=sum(len(boot.asks) for boot in boots),
@@ -104,6 +105,7 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
         cold_again=counted.get((COLD + AGAIN, COLD)),
         control=counted.get((COLD, CONTROL)),
         unused=unused,
+        unused_again=_unused(UNUSED + AGAIN, counted),
         cells=cells,
         answers=tuple(answer for answer in listed if answer),
     )
@@ -112,7 +114,7 @@ def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
 def _as_planned(key: tuple[str, str], answer: Answer, found: Answers) -> bool:
     boot, ask = key
     opening = found.get((boot, OPENING))
-    if ask != WHOLE or boot == UNUSED or opening is None:
+    if ask != WHOLE or boot.startswith(UNUSED) or opening is None:
         return answer.valid and answer.told
     return as_intended(opening, answer)
 
@@ -126,7 +128,6 @@ def _cell(
     name, cold = f"{CACHED}{length}", f"{AS_COLD}{length}"
     opening, whole = found.get((name, OPENING)), found.get((name, WHOLE))
     valid = as_intended(opening, whole) if opening and whole else None
-    as_cold = colds.get(cold)
     return Cell(
         characters=length,
         opening_tokens=opening.prompt_n if opening else None,
@@ -136,10 +137,16 @@ def _cell(
         again=_again(name + AGAIN, found),
         widest=widths[name],
         width=widths.get(cold),
-        as_cold=as_cold if as_cold and as_cold.valid and as_cold.told else None,
+        as_cold=colds.get(cold),
+        as_cold_again=colds.get(cold + AGAIN),
     )
 
 
 def _again(boot: str, found: Answers) -> Answer | None:
     opening, whole = found.get((boot, OPENING)), found.get((boot, WHOLE))
     return whole if opening and whole and as_intended(opening, whole) else None
+
+
+def _unused(boot: str, counted: Answers) -> Answer | None:
+    """Return what was answered past a cache; one that an opening failed to fill is none."""
+    return counted.get((boot, WHOLE)) if (boot, OPENING) in counted else None

@@ -25,9 +25,14 @@ def judge(boots: Sequence[BootRecord]) -> Result:
     told = [row for row in rows if row.same_tokens is not None]
     flips = [row.divergence for row in told if row.divergence]
     drifts = [row for row in told if row.same_tokens and not row.bitwise]
-    repeats = [steady, *(_same_bits(cell.answer, cell.again) for cell in sheet.cells)]
+    repeats = [
+        steady,
+        _same_bits(sheet.unused, sheet.unused_again),
+        *(_same_bits(cell.answer, cell.again) for cell in sheet.cells),
+        *(_same_bits(cell.as_cold, cell.as_cold_again) for cell in sheet.cells),
+    ]
     tried = [row for row in rows if row.width is not None]
-    unused = _same_bits(baseline, sheet.unused)
+    unused = _same_bits(baseline, _repeated(sheet.unused, sheet.unused_again))
     return Result(
         asked=sheet.asked,
         answered=sheet.answered,
@@ -89,6 +94,11 @@ def _same_bits(one: Answer | None, two: Answer | None) -> bool | None:
     return bits(one) == bits(two) if one and two else None
 
 
+def _repeated(one: Answer | None, two: Answer | None) -> Answer | None:
+    """Return an answer that a fresh boot gave too, bit for bit."""
+    return one if _same_bits(one, two) else None
+
+
 def _row(cell: Cell, sheet: Sheet, baseline: Answer | None, grouping: Grouping) -> Row:
     answer, stable = cell.answer, _same_bits(cell.answer, cell.again)
     base = baseline if stable else None
@@ -108,7 +118,9 @@ def _row(cell: Cell, sheet: Sheet, baseline: Answer | None, grouping: Grouping) 
         place=_place(base, answer) if base and answer else None,
         width=cell.width,
         width_group=grouping.name(cell.as_cold) if cell.as_cold else None,
-        as_predicted=_same_bits(answer, cell.as_cold) if same_shape and stable else None,
+        as_predicted=_same_bits(answer, _repeated(cell.as_cold, cell.as_cold_again))
+        if same_shape and stable
+        else None,
         telling=_differ(sheet.cold, answer) if same_shape else None,
     )
 

@@ -34,7 +34,7 @@ class Row(Model):
             *unmeasured* if fewer than two answers count.
         width: The `n_ubatch` with which a cold server was given the same batches.
         as_predicted: Whether that cold server gave the cached answer, bit for bit; null if the
-            batches are not the same, or one of the answers is missing.
+            batches are not the same, or one of the answers is missing or does not repeat.
         telling: Whether the prediction could have failed: whether cached and cold answer differ.
     """
 
@@ -67,7 +67,7 @@ class Result(Model):
         cause: Whether batches of the same shape give the cached answers without a cache: *shown*,
             if all did that could be judged, one of them could have failed, and the cache that is
             filled but not used gave the cold answer; *contradicted*, if one did not.
-        aa_identical: Whether the cold answer and every cached one repeat on a fresh boot.
+        aa_identical: Whether every answer, those of the interventions too, repeats on a fresh boot.
         compared: Openings that can be compared; null unless both controls hold.
         flips: Those after which tokens differ; `drifts` those with other log probabilities only,
             `same` the rest.

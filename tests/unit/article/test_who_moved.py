@@ -93,6 +93,7 @@ def measured(
 ) -> Evidence:
     """Return evidence in which SmolLM2 answers by *server*, and the rest by *others*."""
     receipts = {}
+    experiment: Any
     for name, experiment in DECLARATION.experiments.items():
         answers = server if name == "suspects" else others or server
         boots = boots_of(experiment, answers, effective)

@@ -50,8 +50,15 @@ def test_every_opening_has_a_boot_and_a_twin_and_the_long_ones_a_cold_server_too
         "cold again",
         "cached-8 again",
         "cached-30 again",
+        "as-cold-30 again",
         "cached-99 again",
+        "as-cold-99 again",
+        "unused again",
     ]
+    for name in list(boots)[:7]:
+        one, two = boots[name], boots[f"{name} again"]
+        asked = [ask for ask in one.asks if ask.name != "control"]
+        assert (asked, one.server, one.derived) == (list(two.asks), two.server, two.derived)
     assert [(a.name, a.cache) for a in boots["cold"].asks] == [("cold", "cold"), ("control", "any")]
     assert [(a.name, a.cache) for a in boots["cached-8"].asks] == [
         ("opening", "cold"),
@@ -164,8 +171,16 @@ def test_what_lies_in_the_cache_is_blamed_if_the_same_batches_give_the_cold_answ
 
 
 def test_a_cache_that_acts_without_being_used_contradicts_the_shape() -> None:
-    result = judged(lambda boot, ask: B if boot.name == "unused" else shape(boot, ask))
+    result = judged(lambda boot, ask: B if "unused" in boot.name else shape(boot, ask))
     assert (result.unused_is_cold, result.cause) == (False, "contradicted")
+
+
+def test_an_intervention_that_does_not_repeat_decides_nothing() -> None:
+    result = judged(lambda boot, ask: B if boot.name == "unused" else shape(boot, ask))
+    assert (result.unused_is_cold, result.cause, result.aa_identical) == (None, "open", False)
+    result = judged(lambda boot, ask: A if boot.name == "as-cold-99 again" else shape(boot, ask))
+    assert [row.as_predicted for row in result.rows] == [None, True, None]
+    assert (result.cause, result.aa_identical) == ("open", False)
 
 
 def test_drift_is_told_from_a_flip() -> None:
@@ -262,7 +277,7 @@ def test_short_openings_have_no_cold_server() -> None:
 
 def test_nothing_answered_is_nothing_measured() -> None:
     result = judged(lambda _boot, _ask: None)
-    assert (result.outcome, result.asked, result.failed) == ("unmeasured", 19, 19)
+    assert (result.outcome, result.asked, result.failed) == ("unmeasured", 23, 23)
     assert (result.aa_identical, result.detector_works, result.outputs) == (None, None, [])
     assert {row.state for row in result.rows} == {"unmeasured"}
 
