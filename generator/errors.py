@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+COMMAND_LINE = "command line"
+"""What a fault's file is called if it lies in what was typed."""
+
 
 class ReceiptsError(Exception):
     """Something a user can understand and act on.
@@ -50,21 +53,31 @@ class Fault:
     remedy: str
 
     def __str__(self) -> str:
-        """Say it as compilers do: file, line, column first."""
-        return f"{self.file}:{self.line}:{self.column}: {self.path}: {self.problem} → {self.remedy}"
+        """Say it as compilers do: file, line, column first; what was typed has no lines."""
+        typed = self.file == COMMAND_LINE
+        where = self.file if typed else f"{self.file}:{self.line}:{self.column}"
+        return f"{where}: {self.path}: {self.problem} → {self.remedy}"
 
 
 class InputError(ReceiptsError):
-    """An input file has faults; all of them are listed at once."""
+    """An input file, or a command, has faults; all of them are listed at once.
+
+    Args:
+        faults: The faults.
+        remedy: What to do about them, if mending the file is not it.
+    """
 
     exit_code = 3
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[Fault], remedy: str | None = None) -> None:
         self.faults = tuple(sorted(set(faults)))
         count, files = len(self.faults), sorted({fault.file for fault in faults})
+        mend = "Mend what is listed above and run `receipts check`."
+        if files == [COMMAND_LINE]:
+            mend = "Say it again with what is listed above mended."
         super().__init__(
             f"{count} fault{'' if count == 1 else 's'} in {', '.join(files)}",
-            "Mend what is listed above and run `receipts check`.",
+            remedy or mend,
             [str(fault) for fault in self.faults],
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -265,6 +265,23 @@ def write_atomically(path: Path, text: str) -> None:
             f"{path} cannot be written: {error.strerror or error}.",
             "Make room there, or get the right to write.",
         ) from error
+
+
+def write_anew(texts: Mapping[Path, str], remedy: str) -> None:
+    """Write files that somebody may have worked on since they were last written: all, or none.
+
+    Args:
+        texts: What each file is to hold.
+        remedy: What to do if one of them is there and holds something else.
+
+    Raises:
+        RunError: One of them is there already and is another, or cannot be written.
+    """
+    for path, text in texts.items():
+        if path.exists() and not (path.is_file() and path.read_bytes() == text.encode()):
+            raise RunError(f"{path} is there already, and is another.", remedy)
+    for path, text in texts.items():
+        write_atomically(path, text)
 
 
 def _replace(path: Path, text: str) -> None:

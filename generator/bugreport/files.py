@@ -27,6 +27,16 @@ class Needed:
     commands: Sequence[str] = ()
     packages: Sequence[WheelPart] = ()
 
+    @property
+    def pages(self) -> list[str]:
+        """Where the packages can be looked at."""
+        return [package_page(part.distribution, part.version) for part in self.packages]
+
+
+def package_page(distribution: str, version: str) -> str:
+    """Return the address of a package's page on the Python Package Index."""
+    return f"https://pypi.org/project/{distribution}/{version}/"
+
 
 def needed(record: ModelRecord, pin: ModelPin | None) -> list[Needed]:
     """Return the files of a model, the one that a server is given first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from generator.analysis import Divergence, divergence
 from generator.answers import Answer, read_answers
@@ -12,6 +13,8 @@ from generator.canonical import digest
 from generator.errors import Fault, InputError
 from generator.pins import near_miss
 from generator.receipt import AskRecord, BootRecord, Failed, Receipt
+
+ANOTHER = "Name two other asks, each as BOOT/ASK, or none: --left and --right."
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,22 @@ class Asked:
         return f"{self.boot.name}/{self.ask.name}"
 
     @property
+    def company(self) -> list[AskRecord]:
+        """What was sent at once with it."""
+        word, own = self.ask.together, self.ask.name
+        return [a for a in self.boot.asks if word and a.together == word and a.name != own]
+
+    @property
+    def earlier(self) -> list[AskRecord]:
+        """What its server had been asked when it was sent."""
+        own = [ask.name for ask in self.boot.asks].index(self.ask.name)
+        company = {ask.name for ask in self.company}
+        return [ask for ask in self.boot.asks[:own] if ask.name not in company]
+
+    @property
     def before(self) -> list[AskRecord]:
-        """What its server was asked before it, and what was sent together with it."""
-        asks, own = self.boot.asks, self.boot.asks.index(self.ask)
-        word = self.ask.together
-        company = [a for a in asks[own + 1 :] if word is not None and a.together == word]
-        return [*asks[:own], *company]
+        """All that is asked of its server to ask it again: what was earlier, and its company."""
+        return [*self.earlier, *self.company]
 
     @property
     def replayable(self) -> bool:
@@ -50,12 +63,23 @@ class Flip:
     right: Asked
     divergence: Divergence
 
+    @property
+    def differing(self) -> dict[str, list[Any]]:
+        """The server settings that differ between its two sides, by name."""
+        ours, theirs = self.left.boot.settings, self.right.boot.settings
+        return {
+            name: [ours.get(name), theirs.get(name)]
+            for name in sorted(ours.keys() | theirs.keys())
+            if ours.get(name) != theirs.get(name)
+        }
 
-def earliest_flip(receipt: Receipt, name: str) -> Flip:
-    """Return the flip at the earliest token; of several, the one that takes the fewest asks.
 
-    Requests count as equal if they are so in every field, to one model on one engine. With a
-    temperature above 0, both must have been sent the same seed.
+def plainest_flip(receipt: Receipt, name: str) -> Flip:
+    """Return the flip between the fewest differing settings; of several, the earliest.
+
+    Of those at one token it is the one that takes the fewest asks to see. Requests count as equal
+    if they are so in every field, to one model on one engine. With a temperature above 0, both must
+    have been sent the same seed.
 
     Args:
         receipt: The receipt.
@@ -70,7 +94,8 @@ def earliest_flip(receipt: Receipt, name: str) -> Flip:
             name,
             "$.boots",
             "no two equal asks of this receipt, valid and replayable, have different tokens",
-            "name two asks with --left and --right, or look for a flip: receipts hunt",
+            "that is a result, and nothing to report",
+            "Report another receipt, or look for a flip: receipts hunt.",
         )
     return min(found, key=_cost)
 
@@ -140,12 +165,13 @@ def _flip(left: Asked, right: Asked) -> Flip | None:
     return None if found is None else Flip(left, right, found)
 
 
-def _cost(flip: Flip) -> tuple[int, int]:
-    """Return at which token it is, and how many asks it takes to see it."""
+def _cost(flip: Flip) -> tuple[int, int, int]:
+    """Return how many settings differ, at which token it is, and how many asks it takes to see."""
     left, right = len(flip.left.before), len(flip.right.before)
     one_boot = flip.left.boot is flip.right.boot
-    return flip.divergence.token, max(left, right) + 1 if one_boot else left + right + 2
+    asks = max(left, right) + 1 if one_boot else left + right + 2
+    return len(flip.differing), flip.divergence.token, asks
 
 
-def _error(name: str, path: str, problem: str, remedy: str) -> InputError:
-    return InputError([Fault(name, 1, 1, path, problem, remedy)])
+def _error(name: str, path: str, problem: str, allowed: str, remedy: str = ANOTHER) -> InputError:
+    return InputError([Fault(name, 1, 1, path, problem, allowed)], remedy)

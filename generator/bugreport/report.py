@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,18 @@ from markupsafe import Markup
 from generator.answers import Candidate
 from generator.article.html import fenced
 from generator.article.page import template_environment
-from generator.bugreport.files import Needed, needed
+from generator.bugreport.files import Needed, needed, package_page
 from generator.bugreport.flips import Asked, Flip
+from generator.bugreport.markdown import plain
 from generator.bugreport.script import render_script, told
 from generator.canonical import pretty, visible
 from generator.client import PATHS
 from generator.pin_types import ModelPin
-from generator.receipt import BootRecord, FileRecord, Receipt
+from generator.receipt import BootRecord, EngineRecord, FileRecord, Receipt
 from generator.schema import Model
+
+MOST_CHARACTERS = 60_000
+"""How long a report may be that holds its script; an issue on GitHub takes 65,536 characters."""
 
 
 @dataclass(frozen=True)
@@ -49,78 +55,91 @@ def bug_report(
         flip: The flip.
         pin: The model's pin, which tells where it can be had, if there is one.
     """
-    left, right = flip.left, flip.right
-    boot = left.boot
-    files = needed(receipt.models[boot.model], pin)
+    boot, boots = flip.left.boot, [flip.left.boot, flip.right.boot]
+    engine, model = receipt.engines[boot.engine], receipt.models[boot.model]
+    files = needed(model, pin)
     name = boot.settings.get("chat_template")
     chat_template = receipt.chat_templates[name] if name else None
-    others = _named(receipt, left.boot, right.boot)
+    others = _named(receipt, boots)
+    script = render_script(templates, flip, files, chat_template, others, build=f"b{engine.build}")
+    context: dict[str, Any] = {
+        "receipt": receipt,
+        "receipt_sha256": receipt_sha256,
+        "flip": flip,
+        "told": told(flip),
+        "candidates": _candidates(flip),
+        "path": PATHS[flip.left.ask.endpoint],
+        "engine": engine,
+        "model": model,
+        "files": files,
+        "chat_template": chat_template,
+        "others": others,
+        "commands": _commands(boots, files, chat_template),
+        "effective": _different([boot.effective for boot in boots]),
+        "versions": _versions(receipt, engine),
+        "plain": plain,
+        "json": json.dumps,
+        "block": lambda value, language: fenced(visible(value), language),
+        "data": _data,
+    }
     template = template_environment(templates).get_template("bug-report/report.md.j2")
-    report = template.render(
-        receipt=receipt,
-        receipt_sha256=receipt_sha256,
-        token=flip.divergence.token,
-        told=told(flip),
-        sides=[_side(left, flip), _side(right, flip)],
-        path=PATHS[left.ask.endpoint],
-        equal=left.ask.request == right.ask.request,
-        one_boot=left.boot is right.boot,
-        differing=_differing(left.boot, right.boot),
-        engine=receipt.engines[boot.engine],
-        model=receipt.models[boot.model],
-        files=files,
-        chat_template=chat_template,
-        others=others,
-        commands=_commands([left.boot, right.boot], files, chat_template),
-        text=lambda value: fenced(visible(value), "text"),
-        command=lambda value: fenced(visible(value), "sh"),
-        data=_data,
-    )
-    return BugReport(report, render_script(templates, flip, files, chat_template, others))
+    report = template.render(context, script=script)
+    # what is shown must be what runs: a script with hidden characters in it can only be attached
+    if len(report) > MOST_CHARACTERS or visible(script) != script:
+        report = template.render(context, script=None)
+    return BugReport(report, script)
 
 
 def _data(value: Any) -> Markup:
     """Return a value as a block of JSON in which nothing is hidden."""
-    plain = value.model_dump(mode="json") if isinstance(value, Model) else value
-    return fenced(pretty(plain).rstrip("\n"), "json")
+    plain_value = value.model_dump(mode="json") if isinstance(value, Model) else value
+    return fenced(pretty(plain_value).rstrip("\n"), "json")
 
 
-@dataclass(frozen=True)
-class Side:
-    """One of the two answers, and its candidates where they part, the chosen one first."""
+def _candidates(flip: Flip) -> list[tuple[str, ...]]:
+    """Return a row of words for each rank: text, id and logprob on the left, and on the right."""
+    sides = [_weighed(side, flip.divergence.token) for side in (flip.left, flip.right)]
+    nothing = ("", "", "")
+    return [(*left, *right) for left, right in zip_longest(*sides, fillvalue=nothing)]
 
-    asked: Asked
-    candidates: Sequence[dict[str, Any]]
 
-
-def _side(asked: Asked, flip: Flip) -> Side:
-    tokens, index = asked.answer.tokens, flip.divergence.token
-    if index >= len(tokens):  # the answer ended here
-        return Side(asked, [])
+def _weighed(asked: Asked, index: int) -> list[tuple[str, str, str]]:
+    """Return the candidates of an answer at a token, the chosen one first."""
+    tokens = asked.answer.tokens
+    if index >= len(tokens):
+        return [("the answer had ended", "", "")]
     chosen = tokens[index]
-    if chosen.logprob is None:  # the server told nothing of it
-        return Side(asked, [])
+    if chosen.logprob is None:
+        return [("the beginning of a character", str(chosen.id), "")]
     own = Candidate(chosen.id, chosen.text, chosen.logprob)
     others = [other for other in chosen.top if other.id != chosen.id]
-    return Side(
-        asked, [{"id": c.id, "token": c.text, "logprob": c.logprob} for c in (own, *others)]
-    )
+    return [(json.dumps(c.text), str(c.id), f"{c.logprob:.6f}") for c in (own, *others)]
 
 
-def _named(receipt: Receipt, *boots: BootRecord) -> list[FileRecord]:
+def _named(receipt: Receipt, boots: Sequence[BootRecord]) -> list[FileRecord]:
     """Return the further files that the boots' settings name."""
     settings = {name for boot in boots for name in boot.settings.get("extra", {})}
     return [file for label, file in receipt.files.items() if label.partition(": ")[0] in settings]
 
 
-def _differing(left: BootRecord, right: BootRecord) -> dict[str, list[Any]]:
-    """Return the server settings that differ between two boots, by name."""
-    ours, theirs = left.settings, right.settings
-    return {
-        name: [ours.get(name), theirs.get(name)]
-        for name in sorted(ours.keys() | theirs.keys())
-        if ours.get(name) != theirs.get(name)
-    }
+def _different(values: Sequence[Any]) -> list[Any]:
+    """Return each different value once, in order."""
+    return [value for number, value in enumerate(values) if value not in values[:number]]
+
+
+def _versions(receipt: Receipt, engine: EngineRecord) -> list[str]:
+    """Return the lines that a maintainer asks for first."""
+    host = receipt.host
+    name, _, version = engine.version.partition(" ")
+    packaged = engine.type in ("wheel", "source") and version
+    return [
+        f"engine  llama.cpp b{engine.build}, from {engine.version}",
+        *([f"        {package_page(name, version)}"] if packaged else []),
+        f"        sha256 {engine.origin_sha256}",
+        f"cpu     {host.cpu}, {host.arch}, {host.usable} of {host.threads} threads usable",
+        f"        {' '.join(host.isa)}",
+        f"system  {host.os}, {host.kernel}, {host.libc}",
+    ]
 
 
 def _commands(

@@ -44,6 +44,8 @@ def render_script(
     files: Sequence[Needed],
     chat_template: FileRecord | None,
     others: Sequence[FileRecord],
+    *,
+    build: str,
 ) -> str:
     """Write the script that shows a flip.
 
@@ -53,6 +55,7 @@ def render_script(
         files: The model's files.
         chat_template: The chat template's file, if the model's own was not used.
         others: Further files that settings name.
+        build: What llama.cpp calls the build that was measured, such as `b11434`.
     """
     environment = Environment(
         loader=FileSystemLoader([str(folder) for folder in templates], encoding="utf-8"),
@@ -72,6 +75,7 @@ def render_script(
         requests={name: _verbatim(request) for request, name in requests.values()},
         serves=_serves(flip, {key: name for key, (_, name) in requests.items()}),
         reported=told(flip),
+        build=build,
     )
 
 

@@ -29,13 +29,14 @@ def command(
     """Write a report of a flip, and a script that shows it.
 
     The script needs bash, llama-server, curl and jq, and nothing of this program. RECEIPT is a
-    receipt's file. Of all pairs of equal asks in it whose tokens differ, the pair that parts at the
-    earliest token is reported, unless --left and --right name two asks.
+    receipt's file. Of all pairs of equal asks in it whose tokens differ, the pair between which the
+    fewest settings differ is reported, of several the one that parts at the earliest token, unless
+    --left and --right name two asks. A report that is there already is not overwritten.
     """
-    from generator.bugreport.flips import earliest_flip, named_flip
+    from generator.bugreport.flips import named_flip, plainest_flip
     from generator.bugreport.report import bug_report
     from generator.pins import MODELS_FILE, load_pins
-    from generator.receipt import read, write_atomically
+    from generator.receipt import read, write_anew
 
     if (left is None) != (right is None):
         raise click.UsageError("Give both --left and --right, or neither.")
@@ -43,16 +44,17 @@ def command(
     flip = (
         named_flip(record, str(receipt), left, right)
         if left is not None and right is not None
-        else earliest_flip(record, str(receipt))
+        else plainest_flip(record, str(receipt))
     )
     wanted = record.models[flip.left.boot.model].sha256
     known = load_pins(project.root).models if (project.root / MODELS_FILE).is_file() else {}
-    pin = next((pin for pin in known.values() if pin.sha256 == wanted), None)
+    pins = [pin for pin in known.values() if pin.sha256 == wanted]
+    pin = next((pin for pin in pins if pin.source.type != "path"), None)  # a path helps nobody
     digest = hashlib.sha256(receipt.read_bytes()).hexdigest()
     written = bug_report(project.templates, record, digest, flip, pin)
     folder = output or project.root / FOLDER / record.article / record.experiment
-    write_atomically(folder / "report.md", written.report)
-    write_atomically(folder / "repro.sh", written.script)
+    texts = {folder / "report.md": written.report, folder / "repro.sh": written.script}
+    write_anew(texts, "Name another folder, --output, or remove it.")
     say(f"{flip.left.name} and {flip.right.name} part at token {flip.divergence.token}:")
-    say(f"{folder / 'report.md'}")
-    say(f"{folder / 'repro.sh'}")
+    for path in texts:
+        say(f"{path}")

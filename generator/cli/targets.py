@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from generator.errors import Fault, InputError
+from generator.errors import COMMAND_LINE, Fault, InputError
 
 if TYPE_CHECKING:
     from generator.declaration import Declaration, Override
@@ -104,7 +104,7 @@ def _meant(
 def _unknown(what: str, name: str, known: Sequence[str]) -> InputError:
     near = difflib.get_close_matches(name, known, n=1)
     remedy = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"
-    return InputError([Fault("command line", 1, 1, "$", f"there is no {what} {name!r}", remedy)])
+    return InputError([Fault(COMMAND_LINE, 1, 1, "$", f"there is no {what} {name!r}", remedy)])
 
 
 def with_targets(function: Callable[..., Any]) -> Callable[..., Any]:

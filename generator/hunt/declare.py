@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from generator.declaration import Experiment, Resolved
-from generator.errors import RunError
 from generator.hunt.sides import Side, differing
-from generator.receipt import write_atomically
+from generator.receipt import write_anew
 from generator.sweeps.designs import CACHE, Level
 
 LANGUAGES = ("zh", "en")
@@ -67,19 +66,8 @@ def write_find(
     for lang in LANGUAGES:
         page = environment.get_template(f"hunt/{lang}.md.j2").render()
         texts[root / "templates" / "articles" / name / f"{lang}.md.j2"] = page
-    _refuse_others(texts)
-    for path, text in texts.items():
-        write_atomically(path, text)
+    write_anew(texts, "Give the find another name: --name; what was tried is kept.")
     return list(texts)
-
-
-def _refuse_others(texts: Mapping[Path, str]) -> None:
-    for path, text in texts.items():
-        if path.exists() and path.read_bytes() != text.encode():
-            raise RunError(
-                f"{path} is there already, and is another.",
-                "Give the find another name: --name; what was tried is kept.",
-            )
 
 
 def _title(lang: str, sides: tuple[Side, Side]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from generator.errors import Fault, InputError
+from generator.errors import COMMAND_LINE, Fault, InputError
 from generator.pins import near_miss
 from generator.settings import ServerSettings
 from generator.sweeps.designs import CACHE, Level, level_fault
@@ -135,4 +135,4 @@ def _value(text: str) -> Level:
 
 
 def _fault(where: str, problem: str, remedy: str) -> Fault:
-    return Fault("command line", 1, 1, where, problem, remedy)
+    return Fault(COMMAND_LINE, 1, 1, where, problem, remedy)

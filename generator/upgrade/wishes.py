@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from generator.errors import Fault, InputError
+from generator.errors import COMMAND_LINE, Fault, InputError
 from generator.models.part import Part
 from generator.models.progress import Progress
 from generator.models.store import Expected, Store
@@ -82,7 +82,7 @@ class Bench:
 
 def unfit(name: str, problem: str, remedy: str) -> InputError:
     """Return the error for a wish that a pin cannot be renewed by."""
-    return InputError([Fault("command line", 1, 1, f"$.{name}", problem, remedy)])
+    return InputError([Fault(COMMAND_LINE, 1, 1, f"$.{name}", problem, remedy)])
 
 
 def with_build(text: str, old: int, new: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from generator.answers import read_answers
-from generator.bugreport.flips import earliest_flip
+from generator.bugreport.flips import plainest_flip
 from generator.bugreport.report import bug_report
 from generator.bugreport.script import told
 from generator.client import Client
@@ -55,7 +55,7 @@ def test_the_script_shows_what_the_receipt_has(
     receipt = make_receipt("repeat", [boot])
     record = receipt.models[MODEL].model_copy(update={"file": pin.file, "sha256": pin.sha256})
     receipt = receipt.model_copy(update={"models": {MODEL: record}})
-    flip = earliest_flip(receipt, "some.json")
+    flip = plainest_flip(receipt, "some.json")
     assert (flip.left.name, flip.right.name) == ("main/cold", "main/warm")
     written = bug_report([SHIPPED], receipt, "f" * 64, flip, pin)
     (tmp_path / "repro.sh").write_text(written.script, encoding="utf-8")

