@@ -123,11 +123,17 @@ def _requests(flip: Flip) -> dict[str, tuple[dict[str, object], str]]:
 def _serves(flip: Flip, names: dict[str, str]) -> list[Serve]:
     """Plan one server if both asks are of one boot, else two."""
     left, right = flip.left, flip.right
+    ours, theirs = _answers(left, "left"), _answers(right, "right")
     if left.boot is not right.boot:
-        return [_serve(left, {left.ask.name: "left"}, names),
-                _serve(right, {right.ask.name: "right"}, names)]  # fmt: skip
-    wanted = {left.ask.name: "left", right.ask.name: "right"}
+        return [_serve(left, ours, names), _serve(right, theirs, names)]
+    wanted = ours | theirs | {left.ask.name: "left", right.ask.name: "right"}
     return [_serve(max(left, right, key=lambda one: len(one.before)), wanted, names)]
+
+
+def _answers(one: Asked, side: str) -> dict[str, str]:
+    """Name an ask's answer, and those of its equals in its company: the server tells none apart."""
+    equals = [ask for ask in one.company if ask.request == one.ask.request]
+    return {one.ask.name: side} | {a.name: f"{side}-{n}" for n, a in enumerate(equals, start=2)}
 
 
 def _serve(last: Asked, wanted: dict[str, str], names: dict[str, str]) -> Serve:

@@ -230,6 +230,20 @@ def test_asks_that_were_sent_at_once_are_sent_at_once(bench: Bench) -> None:
     assert len(bench.requests()) == 3
 
 
+@pytest.mark.parametrize("named", [("main/1", "y/1"), ("y/1", "main/2"), ("main/1", "main/2")])
+def test_which_of_equal_requests_sent_at_once_flips_does_not_matter(
+    bench: Bench, named: tuple[str, str]
+) -> None:
+    asks = [asked("1", ONE, together="all"), asked("2", TWO, together="all")]
+    other = {"main/1": TWO, "main/2": ONE}[next(name for name in named if name != "y/1")]
+    receipt = receipt_of(
+        boot_of(*asks, threads=8), boot_of(asked("1", other), name="y", n_ubatch=64)
+    )
+    bench.recorded(receipt)
+    done = bench.run(script_of(receipt, *named))
+    assert (done.returncode, done.stdout[:16]) == (0, "FLIP at token 2:")
+
+
 def test_requests_arrive_as_they_were_sent(bench: Bench, tmp_path: Path) -> None:
     prompt = "'; touch pwned; '\nREQUEST\n$(touch pwned) `touch pwned` \\ \" 你好 \ud800 \u2028\x00"
     request = {**REQUEST, "prompt": prompt, "big": 2**63 + 1, "small": 1e-300}
