@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from generator.cli.console import good, say
-from generator.cli.targets import Project
+from generator.cli.console import good, say, say_json
+from generator.cli.targets import Project, with_json
 
 NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
 FOLDER = Path(".work", "hunts")
@@ -66,6 +66,7 @@ def _named(_context: click.Context, _option: click.Parameter, name: str | None) 
     callback=_named,
     help="What the declaration is called; hunt- and a digest by default.",
 )
+@with_json
 @click.pass_obj
 def command(
     project: Project,
@@ -80,6 +81,7 @@ def command(
     minutes: float,
     max_tokens: int,
     name: str | None,
+    as_json: bool,
 ) -> None:
     """Search for a prompt that flips between two settings.
 
@@ -90,9 +92,9 @@ def command(
     """
     from generator.bench import Bench
     from generator.canonical import digest
-    from generator.cli.hunting import Told, nothing, outcome
+    from generator.cli.hunting import Told, as_data, nothing, outcome
     from generator.cli.progress import Reporter
-    from generator.hunt.declare import write_find
+    from generator.hunt.declare import refuse_taken, write_find
     from generator.hunt.prompts import generated, read_prompts
     from generator.hunt.records import Records
     from generator.hunt.search import Hunt
@@ -108,6 +110,8 @@ def command(
     for side in sides:
         pins.engine(side.engine)
     pins.model(model)
+    if name is not None:
+        refuse_taken(project.root, name)
     pool = read_prompts(prompts) if prompts else None
     resolved = resolve(name or "hunt", sides, model, max_tokens)
     with Reporter() as reporter:
@@ -128,10 +132,17 @@ def command(
             limit=limit,
         )
         hunted = hunt.run(generated(seed) if pool is None else pool)
-    if hunted.prompt is None or hunted.trial is None:
+    written: list[str] = []
+    if hunted.prompt is not None:
+        paths = write_find(project.root, project.templates, resolved, sides, hunted.prompt)
+        written = [path.relative_to(project.root).as_posix() for path in paths]
+    if as_json:
+        say_json(as_data(hunted, resolved.article, written))
+    elif hunted.trial is None:
         say(nothing(hunted, sides))
-        return
-    say(good(f"Found: {outcome(hunted.trial)}, on fresh servers."))
-    for path in write_find(project.root, project.templates, resolved, sides, hunted.prompt):
-        say(path.relative_to(project.root).as_posix())
-    say(f"Measure it: receipts run {resolved.article}")
+    else:
+        say(good(f"Found: {outcome(hunted.trial)}, on fresh servers."))
+        for path in written:
+            say(path)
+        say(f"Measure it: receipts run {resolved.article}")
+        say(f"Report it:  receipts bug-report receipts/{resolved.article}/found.json")

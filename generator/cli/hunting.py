@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from generator.cli.console import note
 from generator.hunt.search import Ended, Hunted, Stage
@@ -53,6 +54,27 @@ def outcome(trial: Trial) -> str:
             return f"{length}: the same tokens, other probabilities"
         case "same":
             return f"{length}: the same to the last bit"
+
+
+def as_data(hunted: Hunted, article: str, written: Sequence[str]) -> dict[str, Any]:
+    """Return how a hunt ended, for a machine.
+
+    Args:
+        hunted: How it ended.
+        article: What the declaration of a find is called.
+        written: The files that were written, by path from the project's root.
+    """
+    tally, trial = hunted.tally, hunted.trial
+    return {
+        "ended": hunted.ended,
+        "tried": tally.prompts,
+        "verdicts": dict(sorted(tally.verdicts.items())),
+        "unconfirmed": tally.unconfirmed,
+        "prompt": hunted.prompt,
+        "trial": None if trial is None else trial.model_dump(mode="json"),
+        "article": article if written else None,
+        "files": list(written),
+    }
 
 
 def nothing(hunted: Hunted, sides: tuple[Side, Side]) -> str:

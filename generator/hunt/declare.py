@@ -10,11 +10,14 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from generator.declaration import Experiment, Resolved
+from generator.errors import RunError
 from generator.hunt.sides import Side, differing
 from generator.receipt import write_anew
 from generator.sweeps.designs import CACHE, Level
 
 LANGUAGES = ("zh", "en")
+ANOTHER_NAME = "Give the find another name: --name."
+FOUND = "# Found by `receipts hunt`"  # how the declaration's template begins
 
 
 def write_find(
@@ -66,8 +69,19 @@ def write_find(
     for lang in LANGUAGES:
         page = environment.get_template(f"hunt/{lang}.md.j2").render()
         texts[root / "templates" / "articles" / name / f"{lang}.md.j2"] = page
-    write_anew(texts, "Give the find another name: --name; what was tried is kept.")
+    write_anew(texts, f"{ANOTHER_NAME} What was tried is kept.")
     return list(texts)
+
+
+def refuse_taken(root: Path, name: str) -> None:
+    """Refuse a name that an article has which no hunt found, before anything is searched for.
+
+    Raises:
+        RunError: There is such an article.
+    """
+    path = root / "receipts" / f"{name}.yaml"
+    if path.exists() and not path.read_bytes().startswith(FOUND.encode()):
+        raise RunError(f"{path} is there already, and is no find.", ANOTHER_NAME)
 
 
 def _title(lang: str, sides: tuple[Side, Side]) -> str:

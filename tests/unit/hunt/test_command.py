@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def test_a_find_is_written_down(
     assert 'Found: 2 prompt tokens: FLIP at token 1: " b" → " c", on fresh servers.' in shown.out
     assert f"receipts/prompts/{declaration.article}.txt" in shown.out
     assert f"receipts run {declaration.article}" in shown.out
+    assert f"receipts bug-report receipts/{declaration.article}/found.json" in shown.out
     assert "[1/66] 2 prompt tokens: the same tokens, other probabilities (" in shown.err
     assert "[2/66] 3 prompt tokens: the same to the last bit (" in shown.err
     assert '[3/66] 8 prompt tokens: FLIP at token 1: " b" → " c" (' in shown.err
@@ -118,6 +120,39 @@ def test_a_find_can_be_named(project: Path, machine: Machine, prompts: Path) -> 
     assert machine.boots == []
     assert hunt(project, "--prompts", str(prompts), "--name", "my-find") == 0
     assert declare(project, "my-find").experiments["found"].prompt == "tokens flip"
+
+
+def test_a_machine_is_told_too(
+    project: Path, machine: Machine, prompts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hunt(project, "--prompts", str(prompts), "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    article = found_in(project).article
+    assert (told["ended"], told["prompt"], told["article"]) == ("found", "tokens flip", article)
+    assert told["verdicts"] == {"drift": 1, "flip": 1, "same": 1}
+    assert (told["trial"]["token"], told["trial"]["left"], told["trial"]["right"]) == (
+        1,
+        " b",
+        " c",
+    )
+    assert told["files"][0] == f"receipts/{article}.yaml"
+    assert hunt(project, "--limit", "2", "--seed", "5", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ended"], told["tried"], told["prompt"]) == ("limit", 2, None)
+    assert (told["article"], told["files"]) == (None, [])
+    assert machine.asked
+
+
+def test_another_article_s_name_is_refused_before_anything_is_tried(
+    project: Path, machine: Machine, prompts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (project / "receipts/small.yaml").read_bytes()
+    assert hunt(project, "--prompts", str(prompts), "--name", "small") == 6
+    told = capsys.readouterr().err
+    assert "small.yaml is there already, and is no find." in told
+    assert "Give the find another name: --name." in told
+    assert (project / "receipts/small.yaml").read_bytes() == before
+    assert machine.boots == []
 
 
 @pytest.mark.parametrize(
