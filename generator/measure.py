@@ -12,6 +12,7 @@ from generator import __version__, host
 from generator.bench import Bench, file_record
 from generator.declaration import Declaration, Experiment, Resolved
 from generator.experiments import kinds
+from generator.files import write_atomically
 from generator.journal import Journal
 from generator.ledger import Ledger
 from generator.lock import WORK
@@ -24,7 +25,6 @@ from generator.receipt import (
     read,
     receipt_path,
     render,
-    write_atomically,
 )
 from generator.run import Watcher, run_plan, utc_now
 

@@ -9,9 +9,10 @@ from generator.article import LANGUAGES, page_path, render_index, render_page
 from generator.declaration import Declaration
 from generator.evidence import articles, compare_all, declare, read_evidence, read_receipts
 from generator.experiments import kinds
+from generator.files import write_atomically
 from generator.matrix import matrix_path, render_matrix
 from generator.measure import write_sums
-from generator.receipt import Receipt, receipt_path, render, write_atomically
+from generator.receipt import Receipt, receipt_path, render
 
 
 def pages(root: Path, templates: Sequence[Path], names: Sequence[str]) -> Mapping[Path, str]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from generator.bench import chat_template_path, file_record
 from generator.declaration import Declaration
 from generator.evidence import Evidence, declare, gather
+from generator.files import write_atomically
 from generator.measure import plan_experiment, write_sums
 from generator.pin_types import WheelEngine
 from generator.pins import Pins, load_pins
@@ -25,7 +26,6 @@ from generator.receipt import (
     Receipt,
     receipt_path,
     render,
-    write_atomically,
 )
 from tests.factory import chat_response, completion_response, make_ask, make_boot, make_receipt
 

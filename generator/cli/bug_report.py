@@ -35,8 +35,9 @@ def command(
     """
     from generator.bugreport.flips import named_flip, plainest_flip
     from generator.bugreport.report import bug_report
+    from generator.files import write_anew
     from generator.pins import MODELS_FILE, load_pins
-    from generator.receipt import read, write_anew
+    from generator.receipt import read
 
     if (left is None) != (right is None):
         raise click.UsageError("Give both --left and --right, or neither.")

@@ -11,8 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from generator.declaration import Experiment, Resolved
 from generator.errors import RunError
+from generator.files import write_anew
 from generator.hunt.sides import Side, differing
-from generator.receipt import write_anew
 from generator.sweeps.designs import CACHE, Level
 
 LANGUAGES = ("zh", "en")

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from generator.errors import Fault, InputError
+from generator.files import write_atomically
 from generator.pin_changes import changes
 from generator.pin_types import EnginePin, ModelPin
 from generator.pins import ENGINES_FILE, MODELS_FILE, load_pins
-from generator.receipt import write_atomically
 from generator.yaml_edit import EditError, drop, put
 
 Pin = EnginePin | ModelPin

@@ -10,7 +10,8 @@ import pytest
 from generator.declaration import Override
 from generator.errors import AuditError, InputError, ReceiptsError
 from generator.evidence import articles, declare, gather, read_evidence, read_receipts
-from generator.receipt import Receipt, receipt_path, render, write_atomically
+from generator.files import write_atomically
+from generator.receipt import Receipt, receipt_path, render
 from tests.factory import completion_response, make_boot, make_receipt
 
 ASSET = Path(__file__).parents[1] / "assets" / "declarations" / "right.yaml"

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from generator.errors import AuditError, RunError
-from generator.receipt import read, receipt_path, render, write_atomically
+from generator.errors import AuditError
+from generator.files import write_atomically
+from generator.receipt import read, receipt_path, render
 from tests.factory import completion_response, make_ask, make_boot, make_receipt
 
 RECEIPT = make_receipt(
@@ -109,23 +110,3 @@ def test_an_outcome_is_known_by_its_status(tmp_path: Path) -> None:
     with pytest.raises(AuditError) as caught:
         read(_written(tmp_path, json.dumps(data)), name="b.json")
     assert any("/boots/0/asks/0/outcome" in line for line in caught.value.details)
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "b.json"
-    write_atomically(path, "old\n")
-    with pytest.raises(UnicodeEncodeError):
-        write_atomically(path, "new \ud800")
-    assert path.read_text() == "old\n"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["b.json"]
-
-
-def test_a_written_file_is_readable_by_others(tmp_path: Path) -> None:
-    write_atomically(tmp_path / "b.json", "x")
-    assert (tmp_path / "b.json").stat().st_mode & 0o777 == 0o644
-
-
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(RunError, match=r"file/b\.json cannot be written: "):
-        write_atomically(tmp_path / "file" / "b.json", "x")
