@@ -73,6 +73,7 @@ check: $(VENV)/.dev ## Lint, types, imports, spelling, declarations
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/shellcheck tools/*.sh .ci/run
 	@$(BIN)/codespell *.md docs generator templates site tools receipts/*.yaml
 	@$(RECEIPTS) check
 	@$(RECEIPTS) audit

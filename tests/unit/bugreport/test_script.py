@@ -26,9 +26,9 @@ from generator.bugreport.flips import named_flip, plainest_flip
 from generator.bugreport.report import bug_report
 from generator.engines.ready import free_port
 from generator.pin_types import UrlSource
-from generator.receipt import Answered, FileRecord, Receipt
+from generator.receipt import Answered, FileRecord, Receipt, read
 from tests.factory import MODEL, TokenLike, chat_response, completion_response, make_ask
-from tests.project import SHIPPED
+from tests.project import ROOT, SHIPPED
 from tests.unit.bugreport import stub_server
 from tests.unit.bugreport.flipping import (
     REQUEST,
@@ -140,6 +140,30 @@ def script_of(receipt: Receipt, *named: str) -> str:
 
 def answered(*tokens: TokenLike) -> dict[str, Any]:
     return completion_response(tokens)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "who-moved-the-token/suspects",
+        "why-outputs-differ/last-token",
+        "known-measurements/eight-slots",
+        "known-measurements/regenerate",
+    ],
+)
+def test_shellcheck_finds_nothing_in_the_script_of_a_real_receipt(name: str) -> None:
+    receipt = read(ROOT / "receipts" / f"{name}.json", name=name)
+    flip = plainest_flip(receipt, "f" * 64)
+    script = bug_report([SHIPPED], receipt, "f" * 64, flip, None).script
+    shellcheck = Path(sys.executable).with_name("shellcheck")
+    done = subprocess.run(
+        [shellcheck, "-"],
+        input=script,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_one_server_is_asked_twice_and_the_flip_shown(bench: Bench) -> None:
