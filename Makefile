@@ -82,8 +82,8 @@ test: check $(VENV)/.tools $(VENV)/.source ## Everything: check, and all tests w
 	@$(RECEIPTS) fetch why-outputs-differ --engine $(BUILT)
 	@mkdir -p .work; rm -f .coverage*
 	@echo "Testing: engines, faults and browser beside the units …"
-	@COVERAGE_FILE=.coverage.real $(PYTEST) tests/engine tests/faults tests/browser > .work/real.log 2>&1 & real=$$!; \
-	  failed=0; COVERAGE_FILE=.coverage.unit $(PYTEST) tests/unit || failed=1; \
+	@COVERAGE_FILE=.coverage.real $(PYTEST) tests/engine tests/faults tests/browser tests/unit/engines > .work/real.log 2>&1 & real=$$!; \
+	  failed=0; COVERAGE_FILE=.coverage.unit $(PYTEST) tests/unit --ignore tests/unit/engines || failed=1; \
 	  wait $$real || failed=1; cat .work/real.log; exit $$failed
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --skip-covered

@@ -133,6 +133,7 @@ def test_one_experiment_against_all_others(
     assert_outcomes_are_told(evidence, lang)
 
 
+@pytest.mark.usefixtures("shown_by_name")
 @pytest.mark.parametrize("name", CLAIMS)
 @pytest.mark.parametrize(("lang", "outcome"), CASES)
 def test_one_claim_against_all_others(
