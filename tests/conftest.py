@@ -8,10 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.project import measured_project
 
 GOLDEN = Path(__file__).parent / "golden"
+
+# how long an example takes is the machine's business; pytest has a limit for the whole test
+settings.register_profile("receipts", deadline=None)
+settings.load_profile("receipts")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -254,9 +254,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 
 @given(data=st.data())
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_change_of_the_real_declaration_is_read_or_refused(
     root: Path, data: st.DataObject
 ) -> None:
@@ -276,9 +274,7 @@ def test_any_change_of_the_real_declaration_is_read_or_refused(
 
 
 @given(data=st.data())
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_change_of_its_text_is_read_or_refused(root: Path, data: st.DataObject) -> None:
     text = (ASSETS / "right.yaml").read_text(encoding="utf-8")
     for _ in range(data.draw(st.integers(1, 4))):
