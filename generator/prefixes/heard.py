@@ -133,8 +133,8 @@ def _cell(
         opening_tokens=opening.prompt_n if opening else None,
         given=whole,
         valid=valid,
-        answer=whole if valid else None,
-        again=_again(name + AGAIN, found),
+        answer=_taken(name, found),
+        again=_taken(name + AGAIN, found),
         widest=widths[name],
         width=widths.get(cold),
         as_cold=colds.get(cold),
@@ -142,7 +142,8 @@ def _cell(
     )
 
 
-def _again(boot: str, found: Answers) -> Answer | None:
+def _taken(boot: str, found: Answers) -> Answer | None:
+    """Return the whole prompt's answer if it took from the cache what its opening had left."""
     opening, whole = found.get((boot, OPENING)), found.get((boot, WHOLE))
     return whole if opening and whole and as_intended(opening, whole) else None
 

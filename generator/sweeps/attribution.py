@@ -67,7 +67,13 @@ def unexplained(outputs: Outputs, found: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in flips(outputs) if not any(mover <= cell for mover in found)]
 
 
-def role(setting: str, outputs: Outputs, planned: Collection[Cell], found: Sequence[Cell]) -> Role:
+def role(
+    setting: str,
+    outputs: Outputs,
+    planned: Collection[Cell],
+    found: Sequence[Cell],
+    idle: Collection[str] = (),
+) -> Role:
     """Return what one setting did.
 
     Args:
@@ -75,6 +81,7 @@ def role(setting: str, outputs: Outputs, planned: Collection[Cell], found: Seque
         outputs: The stable cells.
         planned: Every cell of the design.
         found: The movers.
+        idle: Settings that changed nothing of what the server reports to be in effect.
     """
     mine = [mover for mover in found if setting in mover]
     if mine:
@@ -89,7 +96,9 @@ def role(setting: str, outputs: Outputs, planned: Collection[Cell], found: Seque
         return "alters"
     if not told or len(told) < len(pairs):
         return "open"
-    return "drifts" if any(without.bits != cell.bits for without, cell in told) else "silent"
+    if any(without.bits != cell.bits for without, cell in told):
+        return "drifts"
+    return "idle" if setting in idle else "silent"
 
 
 def gravest(roles: Collection[Role]) -> Role:

@@ -93,10 +93,10 @@ class Findings:
             if setting in cell and cell - {setting} in self.outputs
         ]
         drifts = [drift.compare(self._first(one), self._first(two)).largest for one, two in pairs]
-        role = attribution.role(setting, self.outputs, self.sheet.cells, self.movers)
+        sheet = self.sheet
         return Setting(
             setting=setting,
-            role="idle" if role == "silent" and setting in self.sheet.idle else role,
+            role=attribution.role(setting, self.outputs, sheet.cells, self.movers, sheet.idle),
             compared=len(pairs),
             flips=sum(self.outputs[one].tokens != self.outputs[two].tokens for one, two in pairs),
             largest_drift=max(drifts, default=None),

@@ -11,13 +11,14 @@ from generator.sweeps.attribution import Role
 from generator.sweeps.cells import Sheet, tokens
 from generator.sweeps.findings import BASE, Findings
 from generator.sweeps.parts import Factor, Intervention, Removal, Row
-from generator.sweeps.reading import read_sheet, tally
+from generator.sweeps.reading import hear, read_sheet, tally
 from generator.sweeps.result import Cause, Outcome, Result
 
 
 def judge(boots: Sequence[BootRecord]) -> Result:
     """Return the verdict; nothing is attributed unless it rests on working ground."""
-    sheet, counts = read_sheet(boots), tally(boots)
+    heard = hear(boots)
+    sheet, counts = read_sheet(boots, heard), tally(heard)
     works, baseline = detector_works(sheet), sheet.cells[BASE]
     sound = bool(works and baseline.stable)
     found = Findings(sheet, sound=sound)

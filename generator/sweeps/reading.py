@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from generator.answers import Answer, read_answers
@@ -24,17 +24,50 @@ from generator.sweeps.designs import (
 IN_EFFECT = {"repack": "weights_repacked", "flash_attn": "flash_attn_used"}
 
 
-def read_sheet(boots: Sequence[BootRecord]) -> Sheet:
-    """Sort the answers of a sweep's boots into its cells.
+@dataclass(frozen=True)
+class Heard:
+    """An ask and what came of it.
+
+    Attributes:
+        answer: The answer; None is a failure.
+        counts: Whether it was given as planned, so that something may be concluded from it.
+    """
+
+    boot: BootRecord
+    ask: AskRecord
+    answer: Answer | None
+    counts: bool
+
+
+def hear(boots: Sequence[BootRecord]) -> list[Heard]:
+    """Read every ask of a sweep, in order."""
+    given = {(answer.boot, answer.ask): answer for answer in read_answers(boots)}
+    baseline = given.get((boots[0].name, "cold")) if boots else None
+    heard: list[Heard] = []
+    for boot in boots:
+        fits = in_force(boot, boots[0])
+        before: list[Answer | None] = []
+        for ask in boot.asks:
+            answer = given.get((boot.name, ask.name))
+            counted = fits and answer is not None and counts(ask, answer, before)
+            if counted and answer and baseline and boot.model != boots[0].model:
+                counted = same_tokenizer(baseline, answer)
+            heard.append(Heard(boot, ask, answer, counted))
+            before.append(answer)
+    return heard
+
+
+def read_sheet(boots: Sequence[BootRecord], heard: Sequence[Heard]) -> Sheet:
+    """Sort what was heard of a sweep's boots into its cells.
 
     Raises:
         ValueError: An ask has no name of ours.
     """
     heap = _Heap()
-    for boot, ask, answer, counted in _judged(boots):
+    for one in heard:
         # the last word of a boot's name tells it from its twin
-        head = boot.name.rpartition(" ")[0]
-        heap.put(head, ask.name, answer if counted else None)
+        head = one.boot.name.rpartition(" ")[0]
+        heap.put(head, one.ask.name, one.answer if one.counts else None)
     return heap.sheet(boots)
 
 
@@ -47,28 +80,10 @@ class Tally:
     invalid: int
 
 
-def tally(boots: Sequence[BootRecord]) -> Tally:
+def tally(heard: Sequence[Heard]) -> Tally:
     """Count the asks of a sweep."""
-    told = [counted for _, _, answer, counted in _judged(boots) if answer is not None]
-    return Tally(sum(len(boot.asks) for boot in boots), len(told), told.count(False))
-
-
-def _judged(
-    boots: Sequence[BootRecord],
-) -> Iterator[tuple[BootRecord, AskRecord, Answer | None, bool]]:
-    """Return every ask with its answer, and whether that counts."""
-    given = {(answer.boot, answer.ask): answer for answer in read_answers(boots)}
-    baseline = given.get((boots[0].name, "cold")) if boots else None
-    for boot in boots:
-        fits = in_force(boot, boots[0])
-        before: list[Answer | None] = []
-        for ask in boot.asks:
-            answer = given.get((boot.name, ask.name))
-            counted = fits and answer is not None and counts(ask, answer, before)
-            if counted and answer and baseline and boot.model != boots[0].model:
-                counted = same_tokenizer(baseline, answer)
-            yield boot, ask, answer, counted
-            before.append(answer)
+    told = [one.counts for one in heard if one.answer is not None]
+    return Tally(len(heard), len(told), told.count(False))
 
 
 @dataclass
