@@ -17,7 +17,7 @@ from generator.receipt import BootRecord
 from tests.factory import make_receipt
 from tests.project import ROOT, SHIPPED
 from tests.unit.experiments import crowds, prefixing
-from tests.unit.experiments.sweeping import CONTROL, DRIFTED, A, B, C, Candidates
+from tests.unit.experiments.sweeping import CONTROL, DRIFTED, A, B, C, Candidates, calm
 
 FIXTURE = ROOT / "tests" / "assets" / "company"
 Answer = Sequence[Candidates] | None
@@ -52,15 +52,15 @@ def drifts(boot: Boot, ask: Ask) -> Answer:
 
 
 def slots_move(boot: Boot, ask: Ask) -> Answer:
-    return B if boot.server.n_parallel > 1 else crowds.calm(boot, ask)
+    return B if boot.server.n_parallel > 1 else calm(boot, ask)
 
 
 def slots_drift(boot: Boot, ask: Ask) -> Answer:
-    return DRIFTED if boot.server.n_parallel > 1 else crowds.calm(boot, ask)
+    return DRIFTED if boot.server.n_parallel > 1 else calm(boot, ask)
 
 
 def restless(boot: Boot, ask: Ask) -> Answer:
-    return B if boot.name.endswith("again") else crowds.calm(boot, ask)
+    return B if boot.name.endswith("again") else calm(boot, ask)
 
 
 def blind(_boot: Boot, _ask: Ask) -> Answer:
@@ -72,11 +72,11 @@ def dead(_boot: Boot, _ask: Ask) -> Answer:
 
 
 def later(boot: Boot, ask: Ask) -> Answer:
-    return B if ask.name.startswith("1/") else crowds.calm(boot, ask)
+    return B if ask.name.startswith("1/") else calm(boot, ask)
 
 
 def cache_drifts(boot: Boot, ask: Ask) -> Answer:
-    return DRIFTED if prefixing.state(boot, ask) is B else prefixing.calm(boot, ask)
+    return DRIFTED if prefixing.state(boot, ask) is B else calm(boot, ask)
 
 
 def torn(boot: Boot, ask: Ask) -> Answer:
@@ -86,7 +86,7 @@ def torn(boot: Boot, ask: Ask) -> Answer:
 COMPANY: Mapping[Server, tuple[str, str]] = {
     moves: ("的 token 与单独问时不同，另有", "have other tokens than when asked alone"),
     drifts: ("token 一个都没变。", "Not one token moves."),
-    crowds.calm: ("都与单独问时一位不差。", "are what they are alone, to the last bit."),
+    calm: ("都与单独问时一位不差。", "are what they are alone, to the last bit."),
     restless: ("怪不到别的请求头上：", "The company cannot be blamed."),
     blind: ("检测器失灵", "The detector is broken."),
     dead: ("没有测成：", "Not measured:"),
@@ -94,7 +94,7 @@ COMPANY: Mapping[Server, tuple[str, str]] = {
 OPENINGS: Mapping[Server, tuple[str, str]] = {
     prefixing.shape: ("种让 token 变了", "move a token,"),
     cache_drifts: ("token 一个都没变。", "Not one token moves."),
-    prefixing.calm: ("缓存没有动任何东西。", "The cache moved nothing."),
+    calm: ("缓存没有动任何东西。", "The cache moved nothing."),
     restless: ("不能怪缓存", "The cache cannot be blamed."),
     blind: ("检测器失灵", "The detector is broken."),
     dead: ("没有测成：", "Not measured:"),
@@ -122,7 +122,7 @@ def test_every_outcome_has_its_own_verdict(
     [
         *(("crowd", server) for server in (*COMPANY, slots_move)),
         *(("flock", server) for server in COMPANY),
-        *(("row", server) for server in (later, crowds.calm, dead)),
+        *(("row", server) for server in (later, calm, dead)),
         *(("openings", server) for server in (*OPENINGS, prefixing.state, torn)),
     ],
 )
@@ -152,7 +152,7 @@ def test_no_answer_in_company_is_blamed_on_the_seed(experiment: str, lang: Langu
         ("row", later, "所以怪不到别的请求头上", "so no company is to blame"),
         ("crowd", slots_move, "token 就已经不同", "moves a token by itself"),
         ("crowd", slots_drift, "token 不变，对数概率有出入", "the tokens stay and the prob"),
-        ("crowd", crowds.calm, "槽位数怎么变都一位不差", "at every number of slots"),
+        ("crowd", calm, "槽位数怎么变都一位不差", "at every number of slots"),
         ("crowd", restless, "单独再问，对不上", "not everything repeats"),
         ("crowd", dead, "负对照没有测成", "The negative control was not measured."),
         ("flock", moves, "变了 token 的提示词", "prompts whose tokens changed"),

@@ -29,11 +29,11 @@ Boots = Callable[[Any], list[BootRecord]]
 def crowded(boot: Boot, ask: Ask) -> Answer:
     """Answer otherwise on many slots, but not who comes first, nor in the second round."""
     alone = ask.together in (None, "round-2") or ask.name.startswith("1/1 ")
-    return crowds.calm(boot, ask) if alone or boot.server.n_parallel < 8 else B
+    return sweeping.calm(boot, ask) if alone or boot.server.n_parallel < 8 else B
 
 
 def narrow(boot: Boot, ask: Ask) -> Answer:
-    return B if boot.server.n_ubatch < 100 else crowds.calm(boot, ask)
+    return B if boot.server.n_ubatch < 100 else sweeping.calm(boot, ask)
 
 
 def blind(_boot: Boot, _ask: Ask) -> Answer:
@@ -55,10 +55,10 @@ def replays(experiment: Any, *, moved: bool) -> list[BootRecord]:
 
 def measured(*, moved: bool) -> Evidence:
     kinds: dict[str, Boots] = {
-        "concurrency": lambda e: crowds.boots_of(e, crowded if moved else crowds.calm),
-        "prefix": lambda e: prefixing.boots_for(e, border if moved else prefixing.calm),
+        "concurrency": lambda e: crowds.boots_of(e, crowded if moved else sweeping.calm),
+        "prefix": lambda e: prefixing.boots_for(e, border if moved else sweeping.calm),
         "replay": lambda e: replays(e, moved=moved),
-        "sweep": lambda e: sweeping.boots_of(e, narrow if moved else crowds.calm),
+        "sweep": lambda e: sweeping.boots_of(e, narrow if moved else sweeping.calm),
     }
     return of(kinds)
 
@@ -78,7 +78,7 @@ def border(boot: Boot, ask: Ask) -> Answer:
     """Answer otherwise as soon as a cached opening has more than one token."""
     used = ask.name == "whole" and ask.body["cache_prompt"]
     cut = (used and prefixing.words(boot.asks[0]) > 1) or bool(boot.derived)
-    return B if cut else crowds.calm(boot, ask)
+    return B if cut else sweeping.calm(boot, ask)
 
 
 def read(evidence: Evidence, lang: Language) -> str:

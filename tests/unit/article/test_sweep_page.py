@@ -25,6 +25,7 @@ from tests.unit.experiments.sweeping import (
     Candidates,
     Server,
     boots_of,
+    calm,
     warm_flips,
 )
 
@@ -56,10 +57,6 @@ def together(boot: Boot, ask: Ask) -> Answer:
 
 def drifts(_boot: Boot, ask: Ask) -> Answer:
     return CONTROL if ask.name == "control" else DRIFTED if ask.cache == "warm" else A
-
-
-def calm(_boot: Boot, ask: Ask) -> Answer:
-    return CONTROL if ask.name == "control" else A
 
 
 def restless(boot: Boot, ask: Ask) -> Answer:

@@ -25,6 +25,7 @@ from tests.unit.experiments.sweeping import (
     C,
     Candidates,
     boots_of,
+    calm,
     response,
 )
 
@@ -55,10 +56,6 @@ def on_smollm2(boot: Boot, ask: Ask) -> Answer:
     if boot.server.flash_attn == "off" and alone(boot, ask):
         return [{**C[0], "y": C[0]["y"] - 0.001}, *C[1:]]
     return as_shown(boot, ask)
-
-
-def quiet(_boot: Boot, ask: Ask) -> Answer:
-    return CONTROL if ask.name == "control" else A
 
 
 def by_width(boot: Boot, ask: Ask) -> Answer:
@@ -103,7 +100,7 @@ def measured(
 def shown() -> Evidence:
     """Return evidence in which every claim holds."""
     evidence = measured(on_smollm2, others=as_shown)
-    still = measured(quiet).receipts["short-prompt"]
+    still = measured(calm).receipts["short-prompt"]
     return gather(DECLARATION, {**evidence.receipts, "short-prompt": still})
 
 
@@ -115,7 +112,7 @@ def test_every_claim_can_hold(shown: Evidence) -> None:
 
 def test_every_claim_can_fail() -> None:
     repacked = {"baseline": {"weights_repacked": True}}
-    servers = (as_shown, quiet, by_width, unexplained)
+    servers = (as_shown, calm, by_width, unexplained)
     failed = {
         name
         for server in servers
@@ -130,7 +127,7 @@ def test_every_claim_can_be_unmeasured() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("server", [as_shown, quiet, by_width, unexplained, nobody])
+@pytest.mark.parametrize("server", [as_shown, calm, by_width, unexplained, nobody])
 def test_a_page_says_what_was_measured(server: Answers, lang: Language) -> None:
     assert_outcomes_are_told(measured(server), lang)
 

@@ -12,7 +12,7 @@ from generator.plan import Ask, Boot
 from generator.receipt import BootRecord
 from tests.factory import make_ask, make_boot
 from tests.unit.experiments.resolving import resolved
-from tests.unit.experiments.sweeping import CONTROL, A, Candidates, response
+from tests.unit.experiments.sweeping import Candidates, calm, response
 
 PROMPT_TOKENS = 152
 Server = Callable[[Boot, Ask], "Sequence[Candidates] | None"]
@@ -51,11 +51,6 @@ def _response(given: Sequence[Candidates] | None, slot: int) -> dict[str, Any] |
     if given is None:
         return None
     return {**response(given, cache_n=0, prompt_n=PROMPT_TOKENS), "id_slot": slot}
-
-
-def calm(_boot: Boot, ask: Ask) -> Sequence[Candidates]:
-    """Answer the same whoever else asks."""
-    return CONTROL if ask.name == "control" else A
 
 
 def crowded(*answers: Sequence[Candidates]) -> Server:

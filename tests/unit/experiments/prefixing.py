@@ -13,7 +13,7 @@ from generator.prefixes.declared import Prefix
 from generator.receipt import BootRecord
 from tests.factory import make_ask, make_boot
 from tests.unit.experiments.resolving import resolved
-from tests.unit.experiments.sweeping import CONTROL, A, B, Candidates, response
+from tests.unit.experiments.sweeping import B, Candidates, calm, response
 
 PROMPT = "one two three four five six seven eight nine ten"
 LENGTHS = [8, 30, 99]  # two words, six, and all ten
@@ -64,11 +64,6 @@ def boots_for(
         settings = boot.server.model_copy(update=widths)
         boots.append(make_boot(asks, name=boot.name, settings=settings))
     return boots
-
-
-def calm(_boot: Boot, ask: Ask) -> Sequence[Candidates]:
-    """Answer the same whatever lies in the cache."""
-    return CONTROL if ask.name == "control" else A
 
 
 def shape(boot: Boot, ask: Ask) -> Sequence[Candidates]:

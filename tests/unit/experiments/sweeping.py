@@ -110,6 +110,11 @@ def _answer(
     return response(given, cache_n=cached, prompt_n=PROMPT_TOKENS - cached)
 
 
+def calm(_boot: Boot, ask: Ask) -> Sequence[Candidates]:
+    """Answer the same to everything but the control."""
+    return CONTROL if ask.name == "control" else A
+
+
 def warm_flips(boot: Boot, ask: Ask) -> Sequence[Candidates]:
     """Answer as the published anomaly has it: what counts is whether the last token is alone."""
     if ask.name == "control":

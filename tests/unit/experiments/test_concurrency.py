@@ -16,9 +16,9 @@ from generator.plan import Ask, Boot
 from generator.receipt import BootRecord, MismatchRecord
 from generator.settings import Sampling
 from tests.factory import completion_response, make_ask
-from tests.unit.experiments.crowds import Server, boots_of, calm, crowd, crowded
+from tests.unit.experiments.crowds import Server, boots_of, crowd, crowded
 from tests.unit.experiments.resolving import resolved
-from tests.unit.experiments.sweeping import CONTROL, DRIFTED, A, B, C, Candidates
+from tests.unit.experiments.sweeping import CONTROL, DRIFTED, A, B, C, Candidates, calm
 
 Answer = Sequence[Candidates] | None
 TEXTS = {"needle": "Hello", "long": "x" * 90, "short": "y y"}

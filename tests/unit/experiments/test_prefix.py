@@ -22,12 +22,11 @@ from tests.unit.experiments.prefixing import (
     boots_for,
     boots_of,
     cached,
-    calm,
     prefix,
     shape,
     state,
 )
-from tests.unit.experiments.sweeping import DRIFTED, A, B, response
+from tests.unit.experiments.sweeping import DRIFTED, A, B, calm, response
 
 
 def judged(server: Server, count: Count = cached, **fields: Any) -> Result:

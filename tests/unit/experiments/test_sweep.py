@@ -17,7 +17,6 @@ from generator.receipt import MismatchRecord
 from generator.sweeps.judge import judge
 from generator.sweeps.result import Result
 from tests.unit.experiments.sweeping import (
-    CONTROL,
     DRIFTED,
     FACTORS,
     PROMPT_TOKENS,
@@ -27,6 +26,7 @@ from tests.unit.experiments.sweeping import (
     Candidates,
     Server,
     boots_of,
+    calm,
     response,
     sweep,
     warm_flips,
@@ -47,13 +47,9 @@ def verdict(server: Server, **fields: Any) -> Result:
     return judge(boots_of(sweep(**fields), server))
 
 
-def nothing_flips(_boot: Boot, ask: Ask) -> Sequence[Candidates]:
-    return CONTROL if ask.name == "control" else A
-
-
 def only_together(boot: Boot, ask: Ask) -> Sequence[Candidates]:
     narrow, plain = boot.server.n_ubatch == 256, boot.server.flash_attn == "off"
-    return B if narrow and plain else nothing_flips(boot, ask)
+    return B if narrow and plain else calm(boot, ask)
 
 
 def but(server: Server, name: str, ask: str, given: Any) -> Server:
@@ -231,7 +227,7 @@ def test_a_setting_that_was_never_in_effect_is_not_acquitted(
 
     def result(reported: object) -> Result:
         effective = {"baseline": {state: value}, label: {state: reported}}
-        return judge(boots_of(experiment, nothing_flips, effective))
+        return judge(boots_of(experiment, calm, effective))
 
     same, other = result(value), result("something else")
     assert (same.idle, same.innocent, same.silent) == ([factor], ["n_ubatch"], ["n_ubatch"])
@@ -240,7 +236,7 @@ def test_a_setting_that_was_never_in_effect_is_not_acquitted(
 
 def test_a_setting_that_moves_a_token_is_blamed_whatever_the_server_reports() -> None:
     def server(boot: Boot, ask: Ask) -> Sequence[Candidates]:
-        return B if not boot.server.repack else nothing_flips(boot, ask)
+        return B if not boot.server.repack else calm(boot, ask)
 
     effective = {
         "baseline": {"weights_repacked": False},
@@ -258,7 +254,7 @@ def test_one_at_a_time_does_not_see_what_two_do_together() -> None:
 def test_a_warm_cache_may_be_an_accomplice() -> None:
     def server(boot: Boot, ask: Ask) -> Sequence[Candidates]:
         alone = ask.cache == "warm" and boot.server.flash_attn == "off"
-        return B if alone else nothing_flips(boot, ask)
+        return B if alone else calm(boot, ask)
 
     result = verdict(server)
     assert (result.outcome, result.movers) == ("interaction", ["flash_attn=off cache=warm"])
@@ -286,7 +282,7 @@ def test_nothing_is_attributed_from_a_cell_that_does_not_repeat() -> None:
 
 
 def test_a_last_bit_that_does_not_repeat_is_instability_too() -> None:
-    result = verdict(but(nothing_flips, "flash_attn=off b", "warm", DRIFTED))
+    result = verdict(but(calm, "flash_attn=off b", "warm", DRIFTED))
     assert (result.unstable, result.outcome) == (1, "unstable")
     assert result.lines[2].groups["warm"] == ["A1", "A2"]
 
@@ -301,7 +297,7 @@ def test_a_baseline_that_does_not_repeat_blames_nobody() -> None:
 
 
 def test_no_flip_is_a_result() -> None:
-    result = verdict(nothing_flips)
+    result = verdict(calm)
     assert (result.outcome, result.flips, result.movers) == ("no_flip", 0, [])
     assert result.silent == ["cache", "n_ubatch", "flash_attn"]
     assert (result.mechanism_told, result.mechanism_holds) == (0, None)
@@ -319,7 +315,7 @@ def test_the_matrix_can_be_downloaded() -> None:
 
 def test_a_drift_is_no_flip_and_is_drawn() -> None:
     def server(boot: Boot, ask: Ask) -> Sequence[Candidates]:
-        return DRIFTED if ask.cache == "warm" else nothing_flips(boot, ask)
+        return DRIFTED if ask.cache == "warm" else calm(boot, ask)
 
     result = verdict(server)
     assert (result.outcome, result.flips, result.drifts) == ("no_flip", 0, 3)
@@ -391,9 +387,9 @@ def test_a_setting_that_the_server_did_not_take_over_is_not_acquitted() -> None:
 
 def test_a_prefix_that_left_nothing_in_the_cache_does_not_count() -> None:
     factors = {"prefix": [0, 3]}
-    assert verdict(nothing_flips, factors=factors).unmeasured == 0
+    assert verdict(calm, factors=factors).unmeasured == 0
     unshared = response(A, cache_n=0, prompt_n=PROMPT_TOKENS)
-    result = verdict(but(nothing_flips, "prefix=3 a", "cold", unshared), factors=factors)
+    result = verdict(but(calm, "prefix=3 a", "cold", unshared), factors=factors)
     assert (result.invalid, result.unmeasured) == (1, 1)
 
 
@@ -455,12 +451,12 @@ def test_an_intervention_that_failed_leaves_the_cause_open() -> None:
 
 
 def test_without_a_flip_there_is_nothing_to_test_a_prediction_on() -> None:
-    result = verdict(nothing_flips, interventions=INTERVENTIONS)
+    result = verdict(calm, interventions=INTERVENTIONS)
     assert (result.interventions_telling, result.interventions_failed) == (0, 0)
     # an answer unlike the warm one cannot be asked for where the warm one is the cold one
     assert [one.as_predicted for one in result.interventions] == [True, None, True]
     assert result.cause == "open"
-    assert verdict(nothing_flips).cause == "untested"
+    assert verdict(calm).cause == "untested"
 
 
 def test_a_later_ask_can_be_judged_where_the_cache_is_no_factor() -> None:
@@ -472,7 +468,7 @@ def test_a_later_ask_can_be_judged_where_the_cache_is_no_factor() -> None:
 
 def test_that_nothing_changes_can_be_predicted_and_shows_no_cause() -> None:
     same = {"set": {"n_ubatch": {"prompt_tokens": 0}}, "predict": {"same_as": {}}}
-    result = verdict(nothing_flips, interventions={"same-shape": {**same, "because": BECAUSE}})
+    result = verdict(calm, interventions={"same-shape": {**same, "because": BECAUSE}})
     assert (result.interventions_as_predicted, result.interventions_telling) == (1, 1)
     assert result.cause == "open"
 
@@ -501,7 +497,7 @@ def test_a_flip_without_a_drift_is_not_explained() -> None:
     given["tokens"][1] = second["id"]
 
     def server(boot: Boot, ask: Ask) -> Any:
-        return given if ask.cache == "warm" else nothing_flips(boot, ask)
+        return given if ask.cache == "warm" else calm(boot, ask)
 
     result = verdict(server)
     assert (result.outcome, result.mechanism_holds) == ("attributed", False)

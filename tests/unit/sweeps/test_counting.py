@@ -20,6 +20,7 @@ from tests.unit.experiments.sweeping import (
     B,
     Candidates,
     boots_of,
+    calm,
     response,
     sweep,
     warm_flips,
@@ -93,9 +94,6 @@ def test_a_cache_that_nothing_filled_is_not_left_unused(boots_failed: str) -> No
 def test_a_baseline_that_was_changed_to_a_level_does_not_acquit_it(
     effective: int, role: str, unmeasured: int
 ) -> None:
-    def calm(_boot: Boot, ask: Ask) -> Sequence[Candidates]:
-        return CONTROL if ask.name == "control" else A
-
     odd = MismatchRecord(name="n_ubatch", declared=4096, effective=effective)
     boots = boots_of(sweep(factors={"n_ubatch": [4096, 256], "repack": [True, False]}), calm)
     boots = [
