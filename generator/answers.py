@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from generator.canonical import digest
 from generator.receipt import Answered, AskRecord, BootRecord
 
 Stop = Literal["eos", "limit", "word", "other"]
@@ -65,7 +66,9 @@ class Answer:
         tokens_per_second: Generation speed by the server's own clock.
         prompt_ms: How long evaluating the prompt took by that clock, in milliseconds; 0 if the
             server does not tell. `predicted_ms` is how long generating took.
-        valid: Whether the cache was used as planned.
+        prompt: The digest of the prompt that the model was given; None if it is unknown.
+        valid: Whether the cache was used as planned, the response reports what was asked, and the
+            prompt is known and is that of the first answer to an equal question.
     """
 
     boot: str
@@ -81,6 +84,7 @@ class Answer:
     tokens_per_second: float
     prompt_ms: float
     predicted_ms: float
+    prompt: str | None
     valid: bool
 
     @property
@@ -105,9 +109,49 @@ class Answer:
 
 
 def read_answers(boots: Sequence[BootRecord]) -> list[Answer]:
-    """Return the answers of all answered asks, in order; failures are not answers."""
-    read = [read_answer(boot.name, ask) for boot in boots for ask in boot.asks]
-    return [answer for answer in read if answer is not None]
+    """Return the answers of all answered asks, in order; failures are not answers.
+
+    Answers are compared only where the model was given the same prompt: of those to one question,
+    the ones that were given another prompt than the first, or an unknown one, are not valid.
+    """
+    first: dict[str, str] = {}
+    answers = []
+    for boot in boots:
+        for ask in boot.asks:
+            answer = read_answer(boot.name, ask)
+            if answer is None:
+                continue
+            if answer.prompt is not None:
+                same = first.setdefault(question(ask), answer.prompt) == answer.prompt
+                answer = replace(answer, valid=answer.valid and same)
+            answers.append(answer)
+    return answers
+
+
+def question(ask: AskRecord) -> str:
+    """Return what a request asks, as the author wrote it, by which its prompts are compared."""
+    asked = ("prompt", "messages", "chat_template_kwargs", "tools")
+    return digest([ask.endpoint, {key: ask.request.get(key) for key in asked}])
+
+
+def other_prompts(boots: Sequence[BootRecord]) -> tuple[int, int]:
+    """Count the answers that cannot be compared for the sake of their prompt.
+
+    Returns:
+        How many were given another prompt than the first answer to the same question, and of how
+        many the prompt is unknown.
+    """
+    first: dict[str, str] = {}
+    differ = unknown = 0
+    for boot in boots:
+        for ask in boot.asks:
+            if not isinstance(ask.outcome, Answered):
+                continue
+            if ask.prompt is None:
+                unknown += 1
+            elif first.setdefault(question(ask), ask.prompt) != ask.prompt:
+                differ += 1
+    return differ, unknown
 
 
 def failures(boots: Sequence[BootRecord]) -> int:
@@ -162,7 +206,10 @@ def _read(boot: str, ask: AskRecord, body: Mapping[str, Any]) -> Answer:
         tokens_per_second=float(timings.get("predicted_per_second") or 0.0),
         prompt_ms=float(timings.get("prompt_ms") or 0.0),
         predicted_ms=float(timings.get("predicted_ms") or 0.0),
-        valid=cache_as_planned(ask.cache, cache_n, prompt_n),
+        prompt=ask.prompt,
+        valid=cache_as_planned(ask.cache, cache_n, prompt_n)
+        and ask.prompt is not None
+        and not ask.mismatches,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from generator import host
+from generator.chat_template_files import TEMPLATES, chat_template_path
 from generator.engines.base import Engine, RunningServer
 from generator.engines.obtain import obtain
 from generator.errors import Fault, InputError
@@ -21,8 +22,6 @@ from generator.named_files import NamedFile, for_engine, named_files
 from generator.pins import Pins
 from generator.plan import Ask, Boot, Plan
 from generator.receipt import EngineRecord, FileRecord, ModelRecord
-
-TEMPLATES = Path("receipts", "chat-templates")
 
 
 @dataclass
@@ -121,11 +120,6 @@ class Bench:
                 [Fault(file, 1, 1, where, problem, "add the file or correct the name")]
             )
         return path, file_record(path)
-
-
-def chat_template_path(root: Path, name: str) -> Path:
-    """Return where the chat template *name* lies below *root*."""
-    return root / TEMPLATES / f"{name}.jinja"
 
 
 def file_record(path: Path, name: str | None = None) -> FileRecord:

@@ -11,7 +11,6 @@ from typing import Any, Protocol, Self
 
 import httpx
 
-from generator.errors import EngineError
 from generator.outcome import KINDS, Answered, Failed, Kind
 from generator.settings import Endpoint
 from generator.wire import WireError, parse_object, parse_stream
@@ -104,19 +103,15 @@ class Client:
         """
         return self._send(PATHS[endpoint], body, timeout_s)
 
-    def tokenize(self, text: str, *, add_special: bool = True) -> list[int]:
-        """Return the tokens that the model reads *text* as, by default as a completion's prompt.
+    def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Answered | Failed:
+        """Send one request that is no ask, such as `/tokenize`, and return what became of it.
 
-        Raises:
-            EngineError: The server does not tell.
+        Args:
+            path: The endpoint's path.
+            body: The request.
+            timeout_s: How long the whole may take, in seconds.
         """
-        body = {"content": text, "add_special": add_special, "parse_special": True}
-        outcome = self._send("/tokenize", body, 60.0)
-        if isinstance(outcome, Failed):
-            raise EngineError(
-                f"The server did not tokenize: {outcome.message}.", "Run again with --verbose."
-            )
-        return [int(token) for token in outcome.response["tokens"]]
+        return self._send(path, body, timeout_s)
 
     def _send(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Answered | Failed:
         content = json.dumps(body, allow_nan=False).encode()

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from generator.canonical import canonical
 from generator.errors import RunError
-from generator.receipt import AskRecord, BootRecord, LifeRecord
+from generator.receipt import AskRecord, BootRecord, LifeRecord, PromptRecord
 
 
 @dataclass
@@ -53,6 +53,7 @@ class Journal:
         self.boots: dict[str, BootState] = {}
         self.interrupted: list[BootRecord] = []
         self.seeds: dict[tuple[str, str], int] = {}
+        self.prompts: dict[str, PromptRecord] = {}
         self.started = started
         self._path = path
         header = {"event": "run", "key": json.loads(canonical(key)), "started": started}
@@ -77,7 +78,7 @@ class Journal:
             for line in lines[1:]:
                 self._replay(line)
         except (LookupError, TypeError, ValueError):  # written by another version of the program
-            self.boots, self.interrupted, self.seeds = {}, [], {}
+            self.boots, self.interrupted, self.seeds, self.prompts = {}, [], {}, {}
             self.started = started
             return False
         return True
@@ -117,6 +118,10 @@ class Journal:
         """Note a seed before it is sent, so that killing a run cannot draw another one."""
         self._note({"event": "drawn", "boot": boot, "ask": ask, "seed": seed})
 
+    def prompt(self, record: PromptRecord) -> None:
+        """Note a prompt that a model was given, before an ask refers to it."""
+        self._note({"event": "prompt", "record": record.model_dump(mode="json")})
+
     def asked(self, boot: str, record: AskRecord) -> None:
         """Note an ask and its outcome."""
         self._note({"event": "asked", "boot": boot, "record": record.model_dump(mode="json")})
@@ -139,6 +144,9 @@ class Journal:
                 self._replay_life(BootRecord.model_validate(event["record"]), event["goes_on"])
             case "drawn":
                 self.seeds[event["boot"], event["ask"]] = event["seed"]
+            case "prompt":
+                prompt = PromptRecord.model_validate(event["record"])
+                self.prompts[prompt.sha256] = prompt
             case "asked":
                 record = AskRecord.model_validate(event["record"])
                 self.boots[event["boot"]].asks[record.name] = record

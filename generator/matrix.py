@@ -127,12 +127,13 @@ def _comparable(receipt: Receipt) -> Iterator[tuple[Key, Answer]]:
 
 
 def _requests(receipt: Receipt) -> Iterator[tuple[Key, dict[str, object]]]:
-    """Yield what each ask sent, without what came of it."""
+    """Yield what each ask sent and what prompt was made of it, without what came of it."""
     for boot, ask in receipt.asks():
         sent: dict[str, object] = {
             "endpoint": ask.endpoint,
             "cache": ask.cache,
             "request": ask.request,
+            "prompt": ask.prompt,
         }
         yield (boot.name, ask.name), sent
 

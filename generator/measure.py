@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,11 @@ from generator.ledger import Ledger
 from generator.lock import WORK
 from generator.plan import Plan
 from generator.receipt import (
+    BootRecord,
     DeclarationRecord,
     FileRecord,
     GeneratorRecord,
+    PromptRecord,
     Receipt,
     read,
     receipt_path,
@@ -122,7 +124,7 @@ def _receipt(
     result = kinds()[plan.kind].analyse(boots)
     finished = utc_now()
     return Receipt(
-        schema_version=1,
+        schema_version=2,
         article=resolved.article,
         experiment=resolved.name,
         kind=plan.kind,
@@ -134,6 +136,7 @@ def _receipt(
         engines={name: bench.engines[name][1] for name in _used(plan, "engine")},
         chat_templates={name: record for name, (_, record) in _templates(bench, plan)},
         files=bench.named(plan),
+        prompts=_prompts(journal, [*boots, *journal.interrupted]),
         host=host.probe(),
         generator=_generator(bench.root),
         started=journal.started,
@@ -143,6 +146,12 @@ def _receipt(
         interrupted=journal.interrupted,
         analysis=result.model_dump(mode="json"),
     )
+
+
+def _prompts(journal: Journal, boots: Sequence[BootRecord]) -> dict[str, PromptRecord]:
+    """Return the prompts to which an ask refers."""
+    given = {ask.prompt for boot in boots for ask in boot.asks if ask.prompt is not None}
+    return {sha256: journal.prompts[sha256] for sha256 in sorted(given)}
 
 
 def _generator(root: Path) -> GeneratorRecord:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from generator.canonical import pretty
+from generator.canonical import digest, pretty
 from generator.errors import AuditError
 from generator.host import Host
 from generator.schema import (
@@ -25,7 +25,7 @@ from generator.schema import (
 from generator.settings import Endpoint
 from generator.wire import WireError, parse_object
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class DeclarationRecord(Model):
@@ -108,8 +108,34 @@ class Failed(Model):
     wall_s: Seconds
 
 
+class PromptRecord(Model):
+    """A prompt as the model was given it: its text, templates applied, and its token ids."""
+
+    text: str
+    ids: list[Count]
+
+    @property
+    def sha256(self) -> str:
+        """The digest by which asks refer to it."""
+        return digest(self.model_dump(mode="json"))
+
+
+class MismatchRecord(Model):
+    """Something that the server reports otherwise than it was declared or asked."""
+
+    name: NonEmpty
+    declared: Any
+    effective: Any
+
+
 class AskRecord(Model):
-    """One request as sent and its outcome; those of one word *together* were sent at once."""
+    """One request as sent and its outcome; those of one word *together* were sent at once.
+
+    Attributes:
+        prompt: The digest of the prompt that the model was given; null if it is unknown.
+        prompt_unknown: Why it is unknown; null if it is known.
+        mismatches: What the response reports of itself otherwise than it was asked.
+    """
 
     name: NonEmpty
     endpoint: Endpoint
@@ -117,21 +143,16 @@ class AskRecord(Model):
     together: str | None
     seed: Literal["fixed", "drawn", "engine"]
     request: dict[str, Any]
+    prompt: Sha256 | None
+    prompt_unknown: NonEmpty | None
     started: UtcTime
+    mismatches: list[MismatchRecord]
     outcome: Annotated[Answered | Failed, Field(discriminator="status")]
 
     @property
     def replayable(self) -> bool:
         """Whether the request alone is enough to ask again."""
         return self.seed != "engine"
-
-
-class MismatchRecord(Model):
-    """A setting that the server reports otherwise than it was declared."""
-
-    name: NonEmpty
-    declared: Any
-    effective: Any
 
 
 class LifeRecord(Model):
@@ -176,9 +197,10 @@ class Receipt(Model):
     Attributes:
         experiment: The experiment, with the pins of its variant if it has several.
         files: Other files that settings name, by the setting.
+        prompts: Every prompt that a model was given, once, by its digest.
     """
 
-    schema_version: Literal[1]
+    schema_version: Literal[2]
     article: Name
     experiment: VariantName
     kind: Name
@@ -188,6 +210,7 @@ class Receipt(Model):
     engines: dict[str, EngineRecord]
     chat_templates: dict[str, FileRecord]
     files: dict[str, FileRecord]
+    prompts: dict[Sha256, PromptRecord]
     host: Host
     generator: GeneratorRecord
     started: UtcTime
@@ -227,6 +250,12 @@ def read(path: Path, *, name: str) -> Receipt:
             f"{name} is no receipt: {error}.", f"Restore it: git checkout -- {name}"
         ) from error
     version = data.get("schema_version")
+    if isinstance(version, int) and version < SCHEMA_VERSION:
+        raise AuditError(
+            f"{name}: /schema_version is {version}, and receipts have {SCHEMA_VERSION} now: what "
+            "an earlier program did not record cannot be made up.",
+            "Measure again: receipts run.",
+        )
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise AuditError(
             f"{name}: /schema_version is {version}; this program reads up to {SCHEMA_VERSION}.",

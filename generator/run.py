@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -20,9 +20,11 @@ from generator.journal import Journal
 from generator.named_files import for_receipt
 from generator.outcome import Answered, Failed
 from generator.plan import Ask, Boot, DrawnSeed, EngineSeed, FixedSeed, Plan
+from generator.prompts import PromptReader
 from generator.receipt import Answered as AnsweredRecord
-from generator.receipt import AskRecord, BootRecord, LifeRecord, MismatchRecord
+from generator.receipt import AskRecord, BootRecord, LifeRecord, MismatchRecord, PromptRecord
 from generator.receipt import Failed as FailedRecord
+from generator.reported import mismatches
 from generator.settings import RANDOM_SEEDS
 
 Launch = Callable[[Boot], AbstractContextManager[RunningServer]]
@@ -69,6 +71,16 @@ def run_plan(
             _Life(plan, boot, journal, watcher, ask_limit).live(launch)
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """The server that is being asked, and what is known of it."""
+
+    client: Client
+    server: RunningServer
+    prompts: PromptReader
+    record: BootRecord
+
+
 class _Life:
     """One life of one boot's server."""
 
@@ -90,6 +102,7 @@ class _Life:
         with ExitStack() as held:
             server = self._launched(held, launch, boot)
             client = held.enter_context(Client(server))
+            prompts = PromptReader(client, server.props.get("chat_template"))
             life = LifeRecord(
                 started=started,
                 ready_s=round(server.ready_s, 6),
@@ -97,11 +110,12 @@ class _Life:
                 load_after=None,
                 peak_memory_bytes=None,
             )
-            self.journal.life(_boot_record(boot, server, life), goes_on=goes_on)
+            record = _boot_record(boot, server, life)
+            self.journal.life(record, goes_on=goes_on)
             for group in boot.groups:
                 asks = [ask for ask in group if ask.name not in answered]
                 if asks:
-                    self._ask(asks, client, server, untold)
+                    self._ask(asks, _Asked(client, server, prompts, record), untold)
             self.journal.ended(boot.name, host.load(), server.peak_memory_bytes())
 
     def _launched(self, held: ExitStack, launch: Launch, boot: Boot) -> RunningServer:
@@ -126,11 +140,16 @@ class _Life:
             values[derived.setting] = max(1, evaluated + derived.offset)
         return replace(self.boot, server=self.boot.server.model_copy(update=values)), None
 
-    def _ask(
-        self, asks: Sequence[Ask], client: Client, server: RunningServer, untold: str | None
-    ) -> None:
+    def _ask(self, asks: Sequence[Ask], asked: _Asked, untold: str | None) -> None:
         """Send *asks* at once and note what became of each, in the plan's order."""
+        server = asked.server
         requests = [{**ask.body, **self._seed(ask)} for ask in asks]
+        texts = [
+            asked.prompts.text(ask, request)
+            if untold is None and server.death() is None
+            else Failed("died", "the server is gone", None, None, 0.0)
+            for ask, request in zip(asks, requests, strict=True)
+        ]
 
         def outcome(ask: Ask, request: dict[str, Any]) -> tuple[str, Answered | Failed]:
             started, death = utc_now(), server.death()
@@ -138,7 +157,8 @@ class _Life:
                 return started, Failed("underived", f"{NOT_ASKED}{untold}", None, None, 0.0)
             if death is not None:
                 return started, Failed("died", f"{NOT_ASKED}the server {death}", None, None, 0.0)
-            return started, client.ask(ask.endpoint, request, self.ask_limit(self.boot, ask))
+            limit_s = self.ask_limit(self.boot, ask)
+            return started, asked.client.ask(ask.endpoint, request, limit_s)
 
         if len(asks) == 1:
             outcomes = [outcome(asks[0], requests[0])]
@@ -149,22 +169,36 @@ class _Life:
                 except BaseException:
                     server.stop()  # or the pool would wait for every answer
                     raise
-        for ask, request, (started, result) in zip(asks, requests, outcomes, strict=True):
-            record = AskRecord(
-                name=ask.name,
-                endpoint=ask.endpoint,
-                cache=ask.cache,
-                together=ask.together,
-                seed=_seed_word(ask),
-                request=request,
-                started=started,
-                outcome=_outcome_record(result),
+        for ask, request, text, (started, result) in zip(
+            asks, requests, texts, outcomes, strict=True
+        ):
+            given = self._given(asked.prompts, ask, request, text, result)
+            record = ask_record(ask, request, started, result, given)
+            found = mismatches(
+                asked.record, record, given if isinstance(given, PromptRecord) else None
             )
+            record = record.model_copy(update={"mismatches": found})
             self.journal.asked(self.boot.name, record)
             self.watcher.asked(self.plan, self.boot, record, resumed=False)
         if any(isinstance(result, Failed) and result.kind == "timeout" for _, result in outcomes):
             # It may hang for good, and every further ask would wait for as long.
             server.stop()
+
+    def _given(
+        self,
+        prompts: PromptReader,
+        ask: Ask,
+        request: Mapping[str, Any],
+        text: str | Failed,
+        outcome: Answered | Failed,
+    ) -> PromptRecord | str:
+        """Return the prompt that an ask was given, noted once, or why it is unknown."""
+        if isinstance(outcome, Failed):
+            return "the ask failed"
+        given = prompts.given(ask, request, text)
+        if isinstance(given, PromptRecord) and given.sha256 not in self.journal.prompts:
+            self.journal.prompt(given)
+        return given
 
     def _seed(self, ask: Ask) -> dict[str, int]:
         match ask.seed:
@@ -178,6 +212,38 @@ class _Life:
                     drawn = draw_seed()
                     self.journal.drawn(self.boot.name, ask.name, drawn)
                 return {"seed": drawn}
+
+
+def ask_record(
+    ask: Ask,
+    request: dict[str, Any],
+    started: str,
+    outcome: Answered | Failed,
+    given: PromptRecord | str,
+) -> AskRecord:
+    """Return an ask's record, its mismatches not yet looked for.
+
+    Args:
+        ask: The ask as planned.
+        request: The request as sent.
+        started: When it was sent, UTC.
+        outcome: What became of it.
+        given: The prompt that the model was given, or why it is unknown.
+    """
+    known = isinstance(given, PromptRecord)
+    return AskRecord(
+        name=ask.name,
+        endpoint=ask.endpoint,
+        cache=ask.cache,
+        together=ask.together,
+        seed=_seed_word(ask),
+        request=request,
+        prompt=given.sha256 if isinstance(given, PromptRecord) else None,
+        prompt_unknown=None if known else str(given),
+        started=started,
+        mismatches=[],
+        outcome=_outcome_record(outcome),
+    )
 
 
 def prompt_evaluated(ask: AskRecord) -> int | None:

@@ -24,6 +24,7 @@ from generator.receipt import (
     GeneratorRecord,
     LifeRecord,
     ModelRecord,
+    PromptRecord,
     Receipt,
 )
 from generator.settings import Endpoint, Sampling, ServerSettings
@@ -159,6 +160,7 @@ def make_ask(
     endpoint: Endpoint | None = None,
     failure: str = "reset",
     together: str | None = None,
+    prompt: str | None = PROMPT,
 ) -> AskRecord:
     """Return an answered ask, or a failed one if *response* is None.
 
@@ -171,6 +173,7 @@ def make_ask(
         endpoint: By default what the response looks like, else `completion`.
         failure: The kind of the failure.
         together: The word of the asks that were sent at once with it.
+        prompt: The text that the model was given; None leaves it unknown.
     """
     if endpoint is None:
         endpoint = "chat" if response is not None and "choices" in response else "completion"
@@ -182,9 +185,17 @@ def make_ask(
         together=together,
         seed=seed_word or ("engine" if seed is None else "fixed"),
         request=request,
+        prompt=None if prompt is None else make_prompt(prompt).sha256,
+        prompt_unknown="nobody knows" if prompt is None else None,
         started=STARTED,
+        mismatches=[],
         outcome=_failed(failure) if response is None else _answered(response),
     )
+
+
+def make_prompt(text: str = PROMPT, count: int = 10) -> PromptRecord:
+    """Return a prompt of *count* tokens."""
+    return PromptRecord(text=text, ids=list(range(count)))
 
 
 def _answered(response: Mapping[str, Any]) -> Answered:
@@ -333,7 +344,7 @@ def make_receipt(
     """
     declared = experiment_json(kind, experiment)
     values: dict[str, Any] = {
-        "schema_version": 1,
+        "schema_version": 2,
         "article": article,
         "experiment": experiment,
         "kind": kind,
@@ -345,6 +356,7 @@ def make_receipt(
         "engines": {ENGINE: _engine()},
         "chat_templates": {},
         "files": {},
+        "prompts": {make_prompt().sha256: make_prompt()},
         "host": make_host(),
         "generator": GeneratorRecord(version="0.0.0", commit="0" * 40, dirty=False),
         "started": STARTED,

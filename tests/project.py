@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from generator.bench import chat_template_path, file_record
+from generator.bench import file_record
+from generator.chat_template_files import chat_template_path
 from generator.declaration import Declaration
 from generator.evidence import Evidence, declare, gather
 from generator.files import write_atomically
@@ -17,17 +18,27 @@ from generator.pins import Pins, load_pins
 from generator.plan import Ask, Boot, seed_word
 from generator.publish import render_articles
 from generator.receipt import (
+    Answered,
     AskRecord,
     BootRecord,
     DeclarationRecord,
     EngineRecord,
     FileRecord,
     ModelRecord,
+    PromptRecord,
     Receipt,
     receipt_path,
     render,
 )
-from tests.factory import chat_response, completion_response, make_ask, make_boot, make_receipt
+from generator.reported import mismatches
+from tests.factory import (
+    chat_response,
+    completion_response,
+    make_ask,
+    make_boot,
+    make_prompt,
+    make_receipt,
+)
 
 ROOT = Path(__file__).parents[1]
 SHIPPED = ROOT / "templates"
@@ -44,6 +55,12 @@ def receipt_of(root: Path, declaration: Declaration, name: str, respond: Respond
         _boot(boot, [_ask(ask, respond(i, j), i, j) for j, ask in enumerate(boot.asks)])
         for i, boot in enumerate(plan.boots)
     ]
+    prompts = {
+        prompt.sha256: prompt
+        for boot in boots
+        for ask in boot.asks
+        if (prompt := _prompt(ask)) is not None
+    }
     pins = load_pins(root)
     templates = {boot.server.chat_template for boot in plan.boots}
     return make_receipt(
@@ -57,6 +74,7 @@ def receipt_of(root: Path, declaration: Declaration, name: str, respond: Respond
             sha256=declaration.sha256,
             experiment=declaration.experiments[name].as_json(),
         ),
+        prompts=prompts,
         models={boot.model: _model(pins, boot.model) for boot in plan.boots},
         engines={boot.engine: _engine(pins, boot.engine) for boot in plan.boots},
         chat_templates={
@@ -80,12 +98,30 @@ def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) ->
         seed_word=kind,
         together=ask.together,
     )
-    return record.model_copy(update={"request": {**ask.body, **seed, **drawn}})
+    record = record.model_copy(update={"request": {**ask.body, **seed, **drawn}})
+    prompt = _prompt(record)
+    sha256 = None if prompt is None else prompt.sha256
+    unknown = "the ask failed" if prompt is None else None
+    return record.model_copy(update={"prompt": sha256, "prompt_unknown": unknown})
+
+
+def _prompt(ask: AskRecord) -> PromptRecord | None:
+    """Return the prompt of an ask, with as many tokens as its response counts."""
+    if not isinstance(ask.outcome, Answered):
+        return None
+    timings = ask.outcome.response.get("timings", {})
+    text = ask.request.get("prompt") or f"<user>{ask.request['messages'][0]['content']}"
+    return make_prompt(text, timings.get("cache_n", 0) + timings.get("prompt_n", 0))
 
 
 def _boot(boot: Boot, asks: list[AskRecord]) -> BootRecord:
     record = make_boot(asks, name=boot.name, settings=boot.server)
-    return record.model_copy(update={"engine": boot.engine, "model": boot.model})
+    record = record.model_copy(update={"engine": boot.engine, "model": boot.model})
+    reported = [
+        ask.model_copy(update={"mismatches": mismatches(record, ask, _prompt(ask))})
+        for ask in record.asks
+    ]
+    return record.model_copy(update={"asks": reported})
 
 
 def _model(pins: Pins, name: str) -> ModelRecord:

@@ -12,17 +12,19 @@ from jsonpointer import JsonPointer, JsonPointerException
 from markupsafe import Markup, escape
 from pydantic import ValidationError
 
+from generator.answers import other_prompts
 from generator.article.drawings import Drawings
 from generator.article.html import code_spans, curl, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
 from generator.article.words import Words
+from generator.chat_template import impure
 from generator.claims import Judged
 from generator.declaration import Experiment, Resolved
 from generator.errors import SiteError
 from generator.evidence import Evidence
 from generator.experiments import kinds
 from generator.matrix import SUFFIX, Matrix
-from generator.receipt import Receipt
+from generator.receipt import MismatchRecord, Receipt
 from generator.schema import Model
 
 UNMEASURED = "—"
@@ -63,6 +65,8 @@ class Functions:
             "excerpt": excerpt,
             "marked": marked,
             "receipt_link": self.receipt_link,
+            "prompt_notes": self.prompt_notes,
+            "odd_asks": odd_asks,
             "prefix": self.prefix,
             "measured": self.evidence.receipts.__contains__,
             "partial": self.partial,
@@ -228,6 +232,35 @@ class Functions:
             here=_bound(self.fact, experiment),
         )
 
+    def prompt_notes(self, receipt: Receipt) -> list[Markup]:
+        """Say, a sentence each, which answers are not compared for their prompt, and why."""
+        differ, unknown = other_prompts(receipt.boots)
+        if not differ and not unknown:
+            return []
+        notes = [
+            Markup("{} {}").format(self.words.number(count), self.word(f"note.prompts_{key}"))
+            for key, count in (("differ", differ), ("unknown", unknown))
+            if count
+        ]
+        calls = sorted(
+            {
+                call
+                for boot, ask in receipt.asks()
+                if ask.endpoint == "chat"
+                for call in impure(str(boot.props.get("chat_template", "")))
+            },
+            key=lambda call: (call.kind, call.line, call.name),
+        )
+        for kind in ("clock", "random"):
+            named = [
+                self.word("note.line", name=call.name, line=call.line)
+                for call in calls
+                if call.kind == kind
+            ]
+            if named:
+                notes.append(self.word(f"note.{kind}", calls=Markup("; ").join(named)))
+        return notes
+
     def partial(self, name: str, **values: Any) -> Markup:
         """Return a shared piece of a page, `templates/partials/<name>.md.j2`."""
         return self._template(f"partials/{name}.md.j2", **values)
@@ -252,3 +285,12 @@ def _bound(fact: Callable[..., Markup], experiment: str) -> Callable[..., Markup
         return fact(experiment, pointer, digits, plain=plain)
 
     return here
+
+
+def odd_asks(receipt: Receipt) -> list[tuple[str, MismatchRecord]]:
+    """Return every mismatch between a request and its response, with the ask's name."""
+    return [
+        (f"{boot.name} / {ask.name}", mismatch)
+        for boot, ask in receipt.asks()
+        for mismatch in ask.mismatches
+    ]

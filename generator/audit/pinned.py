@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from generator.audit.findings import NOTHING, Report
-from generator.bench import chat_template_path, file_record
+from generator.bench import file_record
+from generator.chat_template_files import chat_template_path
 from generator.errors import InputError
 from generator.pins import Pins
 from generator.receipt import Receipt

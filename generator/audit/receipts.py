@@ -8,6 +8,7 @@ from pathlib import Path
 from generator.audit.findings import Finding, Report, shorten
 from generator.audit.pinned import check_pins
 from generator.audit.planned import check_plan
+from generator.audit.prompts import check_prompts
 from generator.declaration import Declaration, Override
 from generator.errors import AuditError
 from generator.evidence import declare
@@ -43,6 +44,7 @@ def check_receipts(
         plan = _check_declared(report, root, file, declaration, receipt)
         check_plan(report, file, plan, receipt)
         check_pins(report, root, file, pins, receipt)
+        check_prompts(report, file, receipt)
         _check_analysis(report, file, receipt)
     return None if unreadable else receipts
 

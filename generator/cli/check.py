@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from generator.cli.console import good, say, say_json
+from generator.cli.console import good, note, say, say_json
 from generator.cli.targets import Project, with_json, with_targets
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
     Each fault comes with its file and line and with what to do about it; nothing is measured.
     """
     from generator.article.lint import lint_article
+    from generator.chat_template_files import template_faults, template_warnings
     from generator.errors import InputError
     from generator.pins import load_pins
 
@@ -44,7 +45,10 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
         if pins is not None:
             for experiment in declaration.experiments.values():
                 faults += _unpinned(pins, experiment)
+        faults += template_faults(project.root, declaration)
         faults += lint_article(project.root, project.templates, declaration)
+        for line in template_warnings(project.root, declaration):
+            note(f"warning: {line}")
     if as_json:
         say_json([fault.__dict__ for fault in sorted(set(faults))])
     if faults:

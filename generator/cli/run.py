@@ -117,9 +117,26 @@ def command(
 
 
 def _warn(receipt: Receipt) -> None:
+    from generator.chat_template import impure
+    from generator.chat_template_files import warning
     from generator.clock import set_back
 
+    own = {
+        str(boot.props.get("chat_template", "")): boot.model
+        for boot in receipt.boots
+        if boot.settings["chat_template"] is None
+        and any(ask.endpoint == "chat" for ask in boot.asks)
+    }
+    for template, model in own.items():
+        for call in impure(template):
+            note(f"warning: {warning(f'the chat template of {model}', call)}")
     for boot in receipt.boots:
+        for ask in boot.asks:
+            for odd in ask.mismatches:
+                note(
+                    f"warning: {receipt.experiment}, {boot.name}/{ask.name}: {odd.name} was asked "
+                    f"as {odd.declared!r} and is reported as {odd.effective!r}"
+                )
         for odd in boot.mismatches:
             note(
                 f"warning: {receipt.experiment}, boot {boot.name}: {odd.name} was declared "

@@ -33,6 +33,10 @@ class Trial(Model):
 
 def compared(left: Answer, right: Answer, seconds: float) -> Trial:
     """Compare two answers to one prompt, which took *seconds* to have."""
+    if left.prompt != right.prompt:
+        return Trial(
+            verdict="uncompared", message="the two sides were given other prompts", seconds=seconds
+        )
     found = divergence(left, right)
     verdict: Verdict = "same" if same_logprobs(left, right) else "drift"
     return Trial(

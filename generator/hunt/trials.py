@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
@@ -19,8 +19,8 @@ from generator.hunt.sides import Side, differing
 from generator.hunt.trial import Trial, compared
 from generator.outcome import Failed
 from generator.plan import Ask, Boot, Cache
-from generator.receipt import Answered, AskRecord
-from generator.run import AskLimit, Launch, utc_now
+from generator.prompts import PromptReader
+from generator.run import AskLimit, Launch, ask_record, utc_now
 
 MOST_FAILURES = 3
 
@@ -144,22 +144,16 @@ class Trials:
     def _answer(self, serve: _Serve, ask: Ask) -> Answer:
         limit = self.ask_limit(serve.boot, ask)
         request = {**ask.body, "seed": self.resolved.sampling.seed}
-        started = utc_now()
+        prompts = PromptReader(serve.client, serve.server.props.get("chat_template"))
+        text, started = prompts.text(ask, request), utc_now()
         outcome = serve.client.ask(ask.endpoint, request, limit)
         if isinstance(outcome, Failed):
             refused = outcome.kind == "http_status"
             raise UncomparedError(f"{outcome.kind}: {outcome.message}", refused=refused)
-        record = AskRecord(
-            name=ask.name,
-            endpoint=ask.endpoint,
-            cache=ask.cache,
-            together=None,
-            seed="fixed",
-            request=request,
-            started=started,
-            outcome=Answered(status="answered", **asdict(outcome)),
-        )
-        answer = read_answer(serve.boot.name, record)
+        given = prompts.given(ask, request, text)
+        if isinstance(given, str):
+            raise UncomparedError(f"the prompt is unknown: {given}")
+        answer = read_answer(serve.boot.name, ask_record(ask, request, started, outcome, given))
         if answer is None or not answer.ids:
             raise UncomparedError("the response holds no tokens")
         if not answer.valid:

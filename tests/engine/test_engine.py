@@ -13,6 +13,9 @@ from generator.client import Client
 from generator.engines.base import Obtained, RunningServer
 from generator.engines.wheel import WheelEngine
 from generator.outcome import Answered
+from generator.plan import Ask, FixedSeed
+from generator.prompts import PromptReader
+from generator.receipt import PromptRecord
 from generator.settings import Sampling, sampling_fields
 from tests.engine.conftest import Launch, launching
 
@@ -126,7 +129,10 @@ def test_every_declared_sampling_setting_reaches_the_engine(client: Client) -> N
 
 def test_a_cold_ask_reads_the_whole_prompt_and_a_warm_one_its_last_token(launch: Launch) -> None:
     with launch() as fresh, Client(fresh) as client:
-        tokens = len(client.tokenize(PROMPT))
+        ask = Ask("1", "completion", {}, FixedSeed(1), "cold")
+        given = PromptReader(client, None).given(ask, {"prompt": PROMPT}, PROMPT)
+        assert isinstance(given, PromptRecord)
+        tokens = len(given.ids)
         cold, warm = (completion(client, cache_prompt=True, seed=1)["timings"] for _ in range(2))
         forced = completion(client, cache_prompt=False, seed=1)["timings"]
     assert (cold["cache_n"], cold["prompt_n"]) == (0, tokens)

@@ -26,6 +26,13 @@ def counting(count: int, _request: dict[str, Any]) -> dict[str, Any]:
     return completion_response([f"answer {count}"])
 
 
+def aside(path: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Answer what is no ask: the tokens of a text, ten of them, or the text of messages."""
+    if path == "/tokenize":
+        return {"tokens": list(range(10))}
+    return {"prompt": "".join(f"<{m['role']}>{m['content']}" for m in request["messages"])}
+
+
 @dataclass
 class FakeServer:
     """What a launch yields: the surface of a running server, without a process."""
@@ -85,6 +92,9 @@ class FakeEngine:
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
                 request = json.loads(self.rfile.read(length))
+                if self.path in ("/tokenize", "/apply-template"):
+                    self.send_whole(200, json.dumps(aside(self.path, request)).encode())
+                    return
                 engine.requests.append(request)
                 engine.asked_in_life[-1] += 1
                 reply = engine.reply(len(engine.requests), request)
@@ -93,7 +103,10 @@ class FakeEngine:
                     self.close_connection = True
                     return
                 body = json.dumps({} if isinstance(reply, int) else reply).encode()
-                self.send_response(reply if isinstance(reply, int) else 200)
+                self.send_whole(reply if isinstance(reply, int) else 200, body)
+
+            def send_whole(self, status: int, body: bytes) -> None:
+                self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)

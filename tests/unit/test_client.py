@@ -13,7 +13,6 @@ import httpx
 import pytest
 
 from generator.client import Client
-from generator.errors import EngineError
 from generator.outcome import KINDS, Answered, Failed
 from tests.unit.wire_server import WireServer, http
 
@@ -161,21 +160,6 @@ def test_a_stream_without_its_end_is_truncated() -> None:
     failed = failure(stream(b'data: {"content": "plan</thi"}\n\n'), body={"stream": True})
     assert failed.kind == "truncated"
     assert "</thi" in str(failed.body)
-
-
-def test_tokens_are_told() -> None:
-    with WireServer([http(b'{"tokens": [1, 2]}')]) as server, Client(server) as client:
-        assert client.tokenize("a b") == [1, 2]
-    assert b'"add_special": true' in server.requests[0]
-
-
-def test_tokens_that_are_not_told_are_an_error() -> None:
-    with (
-        WireServer([http(b"{}", "500 Oops")]) as server,
-        Client(server) as client,
-        pytest.raises(EngineError, match="HTTP 500"),
-    ):
-        client.tokenize("a b")
 
 
 def median_s(act: Callable[[], object]) -> float:

@@ -267,7 +267,9 @@ def _finished(tmp_path: Path, plan: Plan = BOTH) -> bytes:
 def test_a_journal_cut_off_at_any_byte_keeps_its_whole_events(tmp_path: Path) -> None:
     data, path = _finished(tmp_path, _plan(_boot("cold", ["cold"]))), tmp_path / "cut"
     whole = [json.loads(line) for line in data.splitlines()]
-    assert [event["event"] for event in whole] == ["run", "life", "drawn", "asked", "ended"]
+    assert [event["event"] for event in whole] == [
+        *("run", "life", "drawn", "prompt", "asked", "ended")
+    ]
     for cut in range(len(data) + 1):
         path.write_bytes(data[:cut])
         assert whole_events(path) == whole[: data.count(b"\n", 0, cut)]

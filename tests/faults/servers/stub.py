@@ -65,6 +65,13 @@ def chunked(pieces: list[bytes]) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
+def aside(path: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Answer what is no ask: the tokens of a text, or the text of messages."""
+    if path == "/tokenize":
+        return {"tokens": list(range(PROMPT_TOKENS))}
+    return {"prompt": "".join(f"<{m['role']}>{m['content']}" for m in request["messages"])}
+
+
 class Stub:
     """A server without a fault; each fault overrides one of its steps."""
 
@@ -130,6 +137,8 @@ class Stub:
         elif path == "/props":
             slots = int(self.options["parallel"])
             send(connection, 200, {"model_alias": self.options["alias"], "total_slots": slots})
+        elif path in ("/tokenize", "/apply-template"):
+            send(connection, 200, aside(path, json.loads(body)))
         else:
             self.asked += 1
             request = json.loads(body)

@@ -1,0 +1,144 @@
+"""What a response reports of itself, compared with what was asked; pure."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from generator.receipt import Answered, AskRecord, BootRecord, MismatchRecord, PromptRecord
+
+_NOTHING = object()
+Difference = tuple[str, Any, Any]
+
+
+def mismatches(
+    boot: BootRecord, ask: AskRecord, prompt: PromptRecord | None
+) -> list[MismatchRecord]:
+    """List what a response reports otherwise than it was asked; a failed ask reports nothing.
+
+    What a response does not report is no mismatch.
+
+    Args:
+        boot: The boot, for the model's name and the server's settings.
+        ask: The ask and its outcome.
+        prompt: The prompt that the model was given; None if it is unknown.
+    """
+    if not isinstance(ask.outcome, Answered):
+        return []
+    response, timings = ask.outcome.response, _mapping(ask.outcome.response.get("timings"))
+    found = [
+        *_named("model", boot.model, response.get("model", _NOTHING)),
+        *_settings(ask.request, _mapping(response.get("generation_settings"))),
+        *_prompt(boot, ask, response),
+        *_counts(response, timings, prompt),
+        *_limits(ask, response, timings),
+        *_thinking(ask.request, response),
+    ]
+    return [
+        MismatchRecord(name=name, declared=asked, effective=told) for name, asked, told in found
+    ]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _named(name: str, asked: Any, reported: Any) -> Iterator[Difference]:
+    """Yield a difference if *reported* is there and is not *asked*."""
+    if reported is not _NOTHING and reported is not None and not _equal(asked, reported):
+        yield name, asked, reported
+
+
+def _equal(asked: Any, reported: Any) -> bool:
+    """Whether two values are equal, numbers in the single precision that the server keeps."""
+    if isinstance(asked, bool) or isinstance(reported, bool):
+        return bool(asked is reported)
+    if isinstance(asked, int | float) and isinstance(reported, int | float):
+        return asked == reported or _single(asked) == _single(reported)
+    return bool(asked == reported)
+
+
+def _single(value: float) -> float | None:
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return None
+
+
+def _settings(request: Mapping[str, Any], echo: Mapping[str, Any]) -> Iterator[Difference]:
+    for name, asked in request.items():
+        if name == "repeat_last_n" and asked == -1:
+            continue  # the server puts the length of the context there
+        if isinstance(asked, bool | int | float | str):
+            yield from _named(name, asked, echo.get(name, _NOTHING))
+    if "stop" in request:
+        yield from _named("stop", request["stop"], echo.get("stop", _NOTHING))
+    if request.get("logit_bias") and echo.get("logit_bias") == []:
+        yield "logit_bias", request["logit_bias"], []
+
+
+def _prompt(boot: BootRecord, ask: AskRecord, response: Mapping[str, Any]) -> Iterator[Difference]:
+    """Compare a completion's echoed prompt, which the server makes of the tokens again.
+
+    So the token that opens every text stands in front of it, where the model has one, and a
+    tokenizer may put one space before the first word.
+    """
+    asked, echo = ask.request.get("prompt"), response.get("prompt")
+    if ask.endpoint != "completion" or not isinstance(asked, str) or not isinstance(echo, str):
+        return
+    opening = boot.props.get("bos_token") or ""
+    if echo not in {f"{start}{space}{asked}" for start in ("", opening) for space in ("", " ")}:
+        yield "prompt", asked, echo
+
+
+def _counts(
+    response: Mapping[str, Any], timings: Mapping[str, Any], prompt: PromptRecord | None
+) -> Iterator[Difference]:
+    usage = _mapping(response.get("usage"))
+    if "cache_n" in timings and "prompt_n" in timings:
+        read = timings["cache_n"] + timings["prompt_n"]
+        yield from _named("tokens_evaluated", read, response.get("tokens_evaluated", _NOTHING))
+        yield from _named("prompt_tokens", read, usage.get("prompt_tokens", _NOTHING))
+        if prompt is not None:
+            yield from _named("prompt_tokens", len(prompt.ids), read)
+    if "predicted_n" in timings:
+        written = timings["predicted_n"]
+        yield from _named("tokens_predicted", written, response.get("tokens_predicted", _NOTHING))
+        yield from _named("completion_tokens", written, usage.get("completion_tokens", _NOTHING))
+        tokens = response.get("tokens")
+        if isinstance(tokens, list) and tokens:
+            yield from _named("tokens", written, len(tokens))
+    yield from _named("truncated", asked=False, reported=response.get("truncated", _NOTHING))
+
+
+def _limits(
+    ask: AskRecord, response: Mapping[str, Any], timings: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """Compare how many tokens were generated with the limit, and the reason for stopping."""
+    name = "n_predict" if ask.endpoint == "completion" else "max_tokens"
+    limit, written = ask.request.get(name), timings.get("predicted_n")
+    if not isinstance(limit, int) or not isinstance(written, int):
+        return
+    stopped = response.get("stop_type", _finish(response))
+    if written > limit or (stopped in ("limit", "length") and written < limit):
+        yield name, limit, written
+
+
+def _choices(response: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    choices = response.get("choices")
+    return [_mapping(choice) for choice in choices] if isinstance(choices, list) else []
+
+
+def _finish(response: Mapping[str, Any]) -> Any:
+    return next((choice.get("finish_reason") for choice in _choices(response)), None)
+
+
+def _thinking(request: Mapping[str, Any], response: Mapping[str, Any]) -> Iterator[Difference]:
+    """Find thinking in an answer that was asked for without it."""
+    switched_off = _mapping(request.get("chat_template_kwargs")).get("enable_thinking") is False
+    if not switched_off and request.get("reasoning_budget") != 0:
+        return
+    for choice in _choices(response):
+        if _mapping(choice.get("message")).get("reasoning_content"):
+            yield "enable_thinking", False, True

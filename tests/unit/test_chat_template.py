@@ -1,0 +1,66 @@
+"""Chat templates: what is refused, and what gives another prompt each time."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.chat_template import impure, syntax_error
+
+CLOCKS = [
+    '{{ strftime_now("%Y-%m-%d %H:%M:%S") }}',
+    "{% set today = strftime_now('%d') %}{{ today }}",
+    "{% if strftime_now is defined %}{{ strftime_now('%H') }}{% endif %}",
+    "{{ now() }}",
+    "{{ datetime.now().isoformat() }}",
+    "{{ datetime['now']() }}",
+]
+DICE = ["{{ random() }}", "{{ [1, 2, 3] | random }}", "{{ range(9) | list | random }}"]
+PURE = [
+    "{{ now }}",
+    "{{ messages[0].content }}{{ date }}",
+    "{% macro now() %}then{% endmacro %}{{ now() }}",
+    "{# strftime_now('%H') #}text",
+    "strftime_now('%H')",
+    "{{ 'strftime_now()' }}",
+    "{% generation %}{{ messages | length }}{% endgeneration %}",
+    "{% for m in messages %}{% continue %}{% endfor %}",
+]
+
+
+@pytest.mark.parametrize("source", CLOCKS)
+def test_a_template_that_reads_the_clock_is_found(source: str) -> None:
+    assert {call.kind for call in impure(source)} == {"clock"}
+
+
+@pytest.mark.parametrize("source", DICE)
+def test_a_template_that_draws_at_random_is_found(source: str) -> None:
+    assert {call.kind for call in impure(source)} == {"random"}
+
+
+@pytest.mark.parametrize("source", PURE)
+def test_what_only_looks_like_such_a_call_is_not_one(source: str) -> None:
+    assert syntax_error(source) is None
+    assert impure(source) == []
+
+
+def test_the_line_of_a_call_is_named() -> None:
+    assert [(call.name, call.line) for call in impure("a\nb {{ now() }}\n{{ [1]|random }}")] == [
+        ("now", 2),
+        ("random", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ if .System }}{{ .System }}{{ end }}",
+        "{% if x %}",
+        "{{ x",
+        "{% endfor %}",
+    ],
+)
+def test_a_template_that_is_not_jinja_is_refused_with_its_line(source: str) -> None:
+    wrong = syntax_error(f"first line\n{source}")
+    assert wrong is not None
+    assert wrong[0] == 2
+    assert impure(source) == []
