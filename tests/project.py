@@ -91,7 +91,7 @@ def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) ->
     drawn = {"seed": 1000 + 10 * boot + index} if word == "drawn" else {}
     kind: Literal["fixed", "drawn", "engine"] = "drawn" if drawn else "fixed" if seed else "engine"
     record = make_ask(
-        response,
+        None if response is None else _within_limit(ask, response),
         name=ask.name,
         cache=ask.cache,
         endpoint=ask.endpoint,
@@ -103,6 +103,23 @@ def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) ->
     sha256 = None if prompt is None else prompt.sha256
     unknown = "the ask failed" if prompt is None else None
     return record.model_copy(update={"prompt": sha256, "prompt_unknown": unknown})
+
+
+def _within_limit(ask: Ask, response: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *response* with a reason for stopping that fits the ask's limit.
+
+    What stopped at the limit has as many tokens as the limit, by the count of a chat; a completion
+    lists its tokens, so one that lists fewer stopped by itself.
+    """
+    limit = ask.body.get("n_predict") or ask.body.get("max_tokens")
+    timings = response.get("timings", {})
+    if timings.get("predicted_n", limit) == limit:
+        return response
+    if response.get("stop_type") == "limit":
+        return {**response, "stop_type": "eos"}
+    if any(choice.get("finish_reason") == "length" for choice in response.get("choices", ())):
+        return {**response, "timings": {**timings, "predicted_n": limit}}
+    return response
 
 
 def _prompt(ask: AskRecord) -> PromptRecord | None:

@@ -23,7 +23,7 @@ class KillError(BaseException):
 
 def counting(count: int, _request: dict[str, Any]) -> dict[str, Any]:
     """Answer with how many requests there have been; the first of a life is cold."""
-    return completion_response([f"answer {count}"])
+    return completion_response([f"answer {count}"], stop="eos")
 
 
 def aside(path: str, request: dict[str, Any]) -> dict[str, Any]:

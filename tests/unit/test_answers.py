@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from generator.analysis import divergence, same_tokens
-from generator.answers import Answer, cache_as_planned, failures, read_answers
-from generator.receipt import AskRecord
+from generator.answers import Answer, cache_as_planned, failures, other_prompts, read_answers
+from generator.receipt import AskRecord, MismatchRecord
 from generator.sweeps.drift import compare
 from tests.factory import chat_response, completion_response, make_ask, make_boot, token_id
 
@@ -212,3 +212,30 @@ def test_answers_that_break_off_within_two_characters_are_two_answers() -> None:
 def test_probabilities_of_other_tokens_than_the_answers_are_no_answer() -> None:
     response = {**completion_response(["a", "b"]), "tokens": [token_id("a"), token_id("c")]}
     assert read_answers([make_boot([response])]) == []
+
+
+def test_answers_to_another_prompt_than_the_first_are_not_valid() -> None:
+    asks = [
+        make_ask(completion_response(), name=name, prompt=prompt)
+        for name, prompt in (("1", "a"), ("2", "b"), ("3", "a"), ("4", None))
+    ]
+    boots = [make_boot(asks)]
+    assert [answer.valid for answer in read_answers(boots)] == [True, False, True, False]
+    assert other_prompts(boots) == (1, 1)
+
+
+def test_prompts_of_different_questions_may_differ() -> None:
+    asks = [
+        make_ask(completion_response(), name=name, prompt=name).model_copy(
+            update={"request": {"prompt": name, "seed": 1}}
+        )
+        for name in ("a", "b")
+    ]
+    assert all(answer.valid for answer in read_answers([make_boot(asks)]))
+    assert other_prompts([make_boot(asks)]) == (0, 0)
+
+
+def test_an_answer_whose_response_reports_something_else_is_not_valid() -> None:
+    odd = MismatchRecord(name="temperature", declared=0.0, effective=1.0)
+    ask = make_ask(completion_response()).model_copy(update={"mismatches": [odd]})
+    assert [answer.valid for answer in read_answers([make_boot([ask])])] == [False]

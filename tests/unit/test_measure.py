@@ -158,7 +158,9 @@ def test_an_unfinished_run_leaves_the_finished_receipt_alone(project: Project) -
 def test_an_interrupted_warm_boot_is_kept_beside_the_counted_one(tmp_path: Path) -> None:
     def reply(_count: int, _request: dict[str, Any]) -> dict[str, Any]:
         first = engine.asked_in_life[-1] == 1
-        return completion_response(cache_n=0 if first else 9, prompt_n=10 if first else 1)
+        return completion_response(
+            stop="eos", cache_n=0 if first else 9, prompt_n=10 if first else 1
+        )
 
     project = _project(tmp_path, cache=True)
     engine = project.bench.engine

@@ -73,7 +73,7 @@ RECEIPT_EDITS = [
     ("not a number", '"predicted_n": 2', '"predicted_n": NaN', ""),
     ("type", '"cores": 2', '"cores": "2"', "/host/cores"),
     ("unknown key", '"cores": 2', '"kores": 2', "/host/kores"),
-    ("newer schema", '"schema_version": 1', '"schema_version": 2', "/schema_version"),
+    ("newer schema", '"schema_version": 2', '"schema_version": 3', "/schema_version"),
 ]  # fmt: skip
 
 
