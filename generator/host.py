@@ -52,6 +52,33 @@ class Host(Model):
     python: NonEmpty
 
 
+class Machine(Model):
+    """What of a host may change the bits of an answer; two hosts that agree in it are one machine.
+
+    Not among it are memory, frequency and load, which change speed alone, and the kernel and the
+    names of the system's release, which a reboot of the same machine may renew.
+    """
+
+    cpu: NonEmpty
+    isa: list[str]
+    arch: NonEmpty
+    usable: Count
+    cpu_limit: float | None
+    libc: NonEmpty
+
+
+def machine(host: Host) -> Machine:
+    """Return what of a host may change the bits of an answer; pure."""
+    return Machine(
+        cpu=host.cpu,
+        isa=host.isa,
+        arch=host.arch,
+        usable=host.usable,
+        cpu_limit=host.cpu_limit,
+        libc=host.libc,
+    )
+
+
 def probe(root: Path = Path("/")) -> Host:
     """Read the machine.
 

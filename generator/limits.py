@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from generator.host import Host
@@ -10,6 +11,8 @@ from generator.plan import Ask, Boot, Plan
 # A token needs the whole model from memory once: a slow machine reads a gigabyte a second.
 BYTES_PER_S = 1e9
 ASK_FLOOR_S = 300.0
+# load that the rest of a quiet system may cause
+BESIDES = 0.5
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,21 @@ class Limits:
 def usable_cpus(host: Host) -> float:
     """Return how many CPUs' worth of time this process may use."""
     return min(host.usable, host.cpu_limit or host.usable)
+
+
+def overload(loads: Iterable[float], host: Host, threads: int) -> float | None:
+    """Return the highest load if the machine was too busy to time anything, else None.
+
+    A server that is measured keeps its own threads busy, so a load as high as they or the CPUs are
+    many, and half of one more for the rest of the system, is a quiet machine's.
+
+    Args:
+        loads: Loads over one minute, before or after a boot.
+        host: The machine.
+        threads: The most threads that a server was given.
+    """
+    highest = max(loads, default=0.0)
+    return highest if highest > max(usable_cpus(host), threads) + BESIDES else None
 
 
 def crowding(plan: Plan, host: Host) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Literal
 from generator import analysis
 from generator.answers import Answer, read_answers
 from generator.canonical import pretty
+from generator.host import Machine, machine
 from generator.receipt import Receipt, render
 from generator.schema import Count, IsoDate, Model, NonEmpty, Sha256
 
@@ -17,11 +18,13 @@ SUFFIX = ".matrix"
 
 
 class Member(Model):
-    """One variant: its pins, and the receipt that its answers were read from."""
+    """One variant: its pins, its machine, and the receipt that its answers were read from."""
 
     variant: NonEmpty
     model: NonEmpty
     engine: NonEmpty
+    machine: Machine
+    os: NonEmpty
     measured_on: IsoDate
     receipt_sha256: Sha256
 
@@ -53,20 +56,25 @@ class Row(Model):
 class Matrix(Model):
     """Which asks give the same tokens in every variant of an experiment.
 
+    Members that were measured on different machines are no evidence on what else differs between
+    them, so the counts on which a claim could rest are null then; the rows still show what is.
+
     Attributes:
+        one_machine: Whether all members were measured on one machine.
         compared: How many asks every variant answered comparably.
         same: How many of them have the same tokens everywhere; `differ` counts the others.
         bitwise: How many have the same log probabilities too.
         first_flip: The earliest token at which a variant leaves the first member.
     """
 
-    schema_version: Literal[1]
+    schema_version: Literal[2]
     experiment: NonEmpty
     members: list[Member]
+    one_machine: bool
     compared: Count
-    same: Count
-    differ: Count
-    bitwise: Count
+    same: Count | None
+    differ: Count | None
+    bitwise: Count | None
     first_flip: Count | None
     rows: list[Row]
 
@@ -95,16 +103,21 @@ def compare_variants(experiment: str, receipts: Mapping[str, Receipt]) -> Matrix
         for key in requests[first]
     ]
     compared = [row for row in rows if row.same is not None]
+    members = [_member(name, receipt) for name, receipt in receipts.items()]
+    one_machine = all(member.machine == members[0].machine for member in members)
     flips = [cell.divergence.token for row in rows for cell in row.cells if cell.divergence]
     return Matrix(
-        schema_version=1,
+        schema_version=2,
         experiment=experiment,
-        members=[_member(name, receipt) for name, receipt in receipts.items()],
+        members=members,
+        one_machine=one_machine,
         compared=len(compared),
-        same=sum(bool(row.same) for row in compared),
-        differ=sum(not row.same for row in compared),
-        bitwise=sum(all(cell.bitwise for cell in row.cells) for row in compared),
-        first_flip=min(flips, default=None),
+        same=sum(bool(row.same) for row in compared) if one_machine else None,
+        differ=sum(not row.same for row in compared) if one_machine else None,
+        bitwise=sum(all(cell.bitwise for cell in row.cells) for row in compared)
+        if one_machine
+        else None,
+        first_flip=min(flips, default=None) if one_machine else None,
         rows=rows,
     )
 
@@ -115,6 +128,8 @@ def _member(name: str, receipt: Receipt) -> Member:
         variant=name,
         model=str(declared["model"]),
         engine=str(declared["engine"]),
+        machine=machine(receipt.host),
+        os=receipt.host.os,
         measured_on=receipt.measured_on,
         receipt_sha256=hashlib.sha256(render(receipt).encode()).hexdigest(),
     )

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from generator.canonical import digest, pretty
 from generator.errors import AuditError
 from generator.host import Host
+from generator.limits import overload
 from generator.schema import (
     Count,
     IsoDate,
@@ -219,6 +220,14 @@ class Receipt(Model):
     boots: list[BootRecord]
     interrupted: list[BootRecord]
     analysis: dict[str, Any]
+
+    @property
+    def overload(self) -> float | None:
+        """The highest load, if the machine was too busy to time anything."""
+        lives = [life for boot in self.boots for life in boot.lives]
+        loads = [at[0] for life in lives for at in (life.load_before, life.load_after) if at]
+        threads = [max(b.settings["threads"], b.settings["threads_batch"]) for b in self.boots]
+        return overload(loads, self.host, max(threads, default=1))
 
     def asks(self) -> Iterator[tuple[BootRecord, AskRecord]]:
         """Yield every counted ask with its boot, in the order in which they were asked."""

@@ -73,7 +73,8 @@ def command(
     from generator.cli.progress import Reporter
     from generator.declaration import Override
     from generator.estimate import size_of
-    from generator.limits import Limits, crowding
+    from generator.host import load
+    from generator.limits import Limits, crowding, overload, usable_cpus
     from generator.lock import locked
     from generator.measure import measure, open_ledger, plan_experiment, write_sums
     from generator.models.store import Store
@@ -100,6 +101,13 @@ def command(
             bench.prepare(plan)
             for line in crowding(plan, bench.host):
                 note(f"warning: {line}")
+        threads = max(max(b.server.threads, b.server.threads_batch) for p in plans for b in p.boots)
+        busy = overload(load()[:1], bench.host, threads)
+        if busy is not None:
+            note(
+                f"warning: the load is {busy:.1f} on {usable_cpus(bench.host):g} usable CPUs, too "
+                "much to time anything: answers do not depend on it, speeds do"
+            )
         ledgers = [open_ledger(project.root, declaration.article) for declaration, _ in chosen]
         for (declaration, names), ledger in zip(chosen, ledgers, strict=True):
             for name in names:
@@ -110,6 +118,12 @@ def command(
             write_matrices(project.root, declaration)
         for ledger in ledgers:
             ledger.remove()
+    overloads = [receipt.overload for receipt in receipts if receipt.overload is not None]
+    if overloads and busy is None:
+        note(
+            f"warning: the load reached {max(overloads):.1f} while {len(overloads)} of "
+            f"{len(receipts)} experiments were measured: compare no speeds of theirs"
+        )
     error = failed_asks(receipts, asks)
     if error is not None:
         raise error

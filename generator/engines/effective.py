@@ -88,7 +88,10 @@ def compare(settings: ServerSettings, effective: Mapping[str, Any]) -> tuple[Mis
     found = [
         Mismatch(name, declared[name], effective[name])
         for name in LOG_LINES
-        if name in effective and effective[name] != declared[name]
+        if name in effective
+        and effective[name] != declared[name]
+        # what `auto` comes to is the engine's choice, told by flash_attn_used
+        and (name, declared[name]) != ("flash_attn", "auto")
     ]
     used = effective.get("flash_attn_used", settings.flash_attn)
     if settings.flash_attn not in ("auto", used) and used != effective.get("flash_attn"):

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from generator.answers import Answer
 from generator.receipt import AskRecord, BootRecord
 from generator.sweeps.cells import CONTROL
+
+# what a server reports to use, by the setting that it belongs to
+USED = {
+    "n_ctx": "n_ctx",
+    "n_batch": "n_batch",
+    "n_ubatch": "n_ubatch",
+    "n_parallel": "n_parallel",
+    "kv_unified": "kv_unified",
+    "cache_type_k": "cache_type_k",
+    "cache_type_v": "cache_type_v",
+    "cache_ram_mib": "cache_ram_mib",
+    "flash_attn_used": "flash_attn",
+    "weights_repacked": "repack",
+    "threads": "threads",
+    "threads_batch": "threads_batch",
+}
 
 
 def in_force(boot: BootRecord, baseline: BootRecord) -> bool:
@@ -23,6 +40,29 @@ def in_force(boot: BootRecord, baseline: BootRecord) -> bool:
     return not refused & changed.keys() and all(
         changed[name] != in_baseline[name] for name in changed.keys() & in_baseline.keys()
     )
+
+
+def also_changed(boot: BootRecord, baseline: BootRecord) -> dict[str, tuple[Any, Any]]:
+    """Return what a server used otherwise than the baseline's, though nothing declared it.
+
+    Args:
+        boot: A boot with some settings changed.
+        baseline: The boot that it is compared with.
+
+    Returns:
+        What the baseline's server used and what this one did, by the setting.
+    """
+    declared = {
+        name for name, value in boot.settings.items() if value != baseline.settings.get(name)
+    }
+    return {
+        name: (baseline.effective[name], used)
+        for name, used in sorted(boot.effective.items())
+        if name in USED
+        and USED[name] not in declared
+        and name in baseline.effective
+        and baseline.effective[name] != used
+    }
 
 
 def counts(ask: AskRecord, answer: Answer, before: Sequence[Answer | None]) -> bool:

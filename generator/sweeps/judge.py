@@ -9,8 +9,9 @@ from generator.receipt import BootRecord
 from generator.sweeps import attribution
 from generator.sweeps.attribution import Role
 from generator.sweeps.cells import Sheet, tokens
+from generator.sweeps.counting import also_changed
 from generator.sweeps.findings import BASE, Findings
-from generator.sweeps.parts import Factor, Intervention, Removal, Row
+from generator.sweeps.parts import AlsoChanged, Factor, Intervention, Removal, Row
 from generator.sweeps.reading import hear, read_sheet, tally
 from generator.sweeps.result import Cause, Outcome, Result
 
@@ -51,6 +52,12 @@ def judge(boots: Sequence[BootRecord]) -> Result:
         innocent=_with_role(factors, "drifts", "silent") if sound else None,
         silent=_with_role(factors, "silent") if sound else None,
         idle=_with_role(factors, "idle") if sound else None,
+        also_changed=[
+            AlsoChanged(boot=boot.name, setting=name, baseline=plain, used=used)
+            for boot in boots[1:]
+            if (boot.engine, boot.model) == (boots[0].engine, boots[0].model)
+            for name, (plain, used) in also_changed(boot, boots[0]).items()
+        ],
         interventions_total=len(interventions),
         interventions_as_predicted=judged.count(True),
         interventions_failed=judged.count(False),

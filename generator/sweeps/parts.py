@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from generator.analysis import Divergence
 from generator.schema import Count, Model
@@ -85,6 +85,15 @@ class Factor(Model):
     factor: str
     role: Role
     settings: list[Setting]
+
+
+class AlsoChanged(Model):
+    """What a boot's server used otherwise than the baseline's, though nothing declared it."""
+
+    boot: str
+    setting: str
+    baseline: Any
+    used: Any
 
 
 class Removal(Model):

@@ -7,7 +7,16 @@ from typing import Literal
 from generator.analysis import Divergence
 from generator.schema import Count, Model
 from generator.sweeps.drift import Step
-from generator.sweeps.parts import Factor, Group, Intervention, Line, Removal, Row, State
+from generator.sweeps.parts import (
+    AlsoChanged,
+    Factor,
+    Group,
+    Intervention,
+    Line,
+    Removal,
+    Row,
+    State,
+)
 
 __all__ = ["Cause", "Group", "Outcome", "Result", "State"]
 
@@ -51,6 +60,8 @@ class Result(Model):
         innocent: Factors that never changed a token, wherever they were changed alone; `silent`
             those that changed no probability either. Neither has those that are `idle`: they were
             never in effect.
+        also_changed: What servers used otherwise than the baseline's beside their declared change:
+            such a cell cannot be put down to its setting alone.
         interventions_open: Interventions that cannot be judged.
         interventions_telling: Those that had a difference to be tested on.
         mechanism_told: Flips of which the candidates tell gap and drift; `mechanism_holds` whether
@@ -79,6 +90,7 @@ class Result(Model):
     innocent: list[str] | None
     silent: list[str] | None
     idle: list[str] | None
+    also_changed: list[AlsoChanged]
     interventions_total: Count
     interventions_as_predicted: Count
     interventions_failed: Count

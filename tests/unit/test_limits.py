@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from generator.limits import ASK_FLOOR_S, Limits, crowding
+from generator.limits import ASK_FLOOR_S, Limits, crowding, overload
 from generator.plan import Ask, Boot, FixedSeed, Plan
 from generator.settings import ServerSettings
 from tests.factory import make_host
@@ -57,3 +57,19 @@ def test_only_more_threads_than_cpus_are_warned_of() -> None:
     assert second.startswith("x, boot main: 3 threads")
     limited = HOST.model_copy(update={"cpu_limit": 0.5})
     assert "2 threads on 0.5 usable CPUs" in crowding(plan, limited)[0]
+
+
+@pytest.mark.parametrize(
+    ("loads", "threads", "busy"),
+    [
+        ([], 2, None),
+        ([0.1, 1.9, 2.4], 2, None),
+        ([0.1, 3.1], 2, 3.1),
+        ([3.1], 4, None),  # its own threads, of which `crowding` warns
+        ([5.0, 9.0], 4, 9.0),
+    ],
+)
+def test_a_load_above_cpus_and_own_threads_is_too_high_to_time_anything(
+    loads: list[float], threads: int, busy: float | None
+) -> None:
+    assert overload(loads, make_host(), threads) == busy

@@ -84,3 +84,46 @@ def test_a_matrix_names_the_receipts_that_it_was_made_from() -> None:
     digests = [member.receipt_sha256 for member in matrix.members]
     assert len(set(digests)) == 2
     assert all(digest in render_matrix(matrix) for digest in digests)
+
+
+def on(receipt: Receipt, **facts: Any) -> Receipt:
+    """Return *receipt* as if it had been measured on a machine with other *facts*."""
+    return receipt.model_copy(update={"host": receipt.host.model_copy(update=facts)})
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"cpu": "Another CPU"},
+        {"isa": ["avx2", "avx512f"]},
+        {"usable": 1},
+        {"cpu_limit": 0.5},
+        {"libc": "glibc 2.40"},
+        {"arch": "aarch64"},
+    ],
+)
+def test_members_from_different_machines_are_no_evidence_about_builds(
+    facts: dict[str, Any],
+) -> None:
+    other = on(_receipt(FLIP, FLIP, engine="two"), **facts)
+    matrix = compare_variants("e", {"e": _receipt(A, A), "e@two": other})
+    assert not matrix.one_machine
+    assert (matrix.same, matrix.differ, matrix.bitwise, matrix.first_flip) == (None,) * 4
+    assert [row.same for row in matrix.rows] == [False, False]
+
+
+def test_a_reboot_of_the_same_machine_is_no_other_machine() -> None:
+    other = on(_receipt(FLIP, A, engine="two"), kernel="Linux 6.2", os="Test OS 2", memory_bytes=1)
+    matrix = compare_variants("e", {"e": _receipt(A, A), "e@two": other})
+    assert matrix.one_machine
+    assert matrix.differ == 1
+
+
+def test_answers_to_other_prompts_are_not_compared() -> None:
+    receipt = _receipt(A, A, engine="two")
+    asks = [ask.model_copy(update={"prompt": "0" * 64}) for ask in receipt.boots[0].asks]
+    boot = receipt.boots[0].model_copy(update={"asks": asks})
+    matrix = compare_variants(
+        "e", {"e": _receipt(A, A), "e@two": receipt.model_copy(update={"boots": [boot]})}
+    )
+    assert matrix.compared == 0

@@ -9,9 +9,11 @@ import pytest
 
 from generator.plan import Ask, Boot
 from generator.receipt import AskRecord, BootRecord, MismatchRecord
+from generator.settings import ServerSettings
+from generator.sweeps.counting import also_changed
 from generator.sweeps.judge import judge
 from generator.sweeps.result import Result
-from tests.factory import make_ask
+from tests.factory import make_ask, make_boot
 from tests.unit.experiments.sweeping import (
     CONTROL,
     PREFIX_TOKENS,
@@ -182,3 +184,29 @@ def test_no_flip_is_no_result_where_nothing_could_flip() -> None:
 
     result = judge(boots_of(sweep(factors=WARM), server))
     assert (result.outcome, result.flips, result.innocent) == ("unmeasured", 0, [])
+
+
+def test_what_a_server_used_otherwise_beside_the_declared_change_is_named() -> None:
+    baseline = make_boot(effective={"flash_attn_used": "off", "cache_type_v": "f16"})
+    cell = make_boot(
+        settings=ServerSettings(cache_type_v="q8_0"),
+        effective={"flash_attn_used": "on", "cache_type_v": "q8_0"},
+    )
+    assert also_changed(cell, baseline) == {"flash_attn_used": ("off", "on")}
+
+
+def test_a_setting_that_came_to_the_baselines_own_is_no_further_change() -> None:
+    baseline = make_boot(effective={"flash_attn_used": "on", "flash_attn": "auto"})
+    cell = make_boot(
+        settings=ServerSettings(cache_type_v="q8_0"),
+        effective={"flash_attn_used": "on", "flash_attn": "on", "cache_type_v": "q8_0"},
+    )
+    assert also_changed(cell, baseline) == {}
+
+
+def test_a_declared_change_is_no_further_change() -> None:
+    baseline = make_boot(effective={"flash_attn_used": "on"})
+    cell = make_boot(
+        settings=ServerSettings(flash_attn="off"), effective={"flash_attn_used": "off"}
+    )
+    assert also_changed(cell, baseline) == {}
