@@ -333,7 +333,7 @@ def make_receipt(
     """
     declared = experiment_json(kind, experiment)
     values: dict[str, Any] = {
-        "schema_version": 1,
+        "schema_version": 2,
         "article": article,
         "experiment": experiment,
         "kind": kind,
@@ -341,6 +341,7 @@ def make_receipt(
         "declaration": DeclarationRecord(
             file=f"receipts/{article}.yaml", sha256=digest(declared), experiment=declared
         ),
+        "claims": {},
         "models": {MODEL: _model()},
         "engines": {ENGINE: _engine()},
         "chat_templates": {},

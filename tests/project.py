@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from generator.bench import chat_template_path, file_record
+from generator.claims import conditions
 from generator.declaration import Declaration
 from generator.evidence import Evidence, declare, gather
 from generator.files import write_atomically
@@ -57,6 +58,7 @@ def receipt_of(root: Path, declaration: Declaration, name: str, respond: Respond
             sha256=declaration.sha256,
             experiment=declaration.experiments[name].as_json(),
         ),
+        claims=conditions(declaration, name),
         models={boot.model: _model(pins, boot.model) for boot in plan.boots},
         engines={boot.engine: _engine(pins, boot.engine) for boot in plan.boots},
         chat_templates={

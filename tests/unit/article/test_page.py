@@ -133,7 +133,7 @@ def test_index_is_told_of_the_newest_first(measured: Path, tmp_path: Path) -> No
     }
     declaration = declare(measured, "small")
     other = declaration.__class__(
-        "another", "receipts/another.yaml", declaration.sha256, declaration.head, {}
+        "another", "receipts/another.yaml", declaration.document, declaration.head, {}
     )
     folders = [tmp_path, *templates_of(measured)]
     page = render_index(folders, [old, gather(other, receipts)], "en")
