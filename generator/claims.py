@@ -13,7 +13,7 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel
 
-from generator.declaration import Claim
+from generator.declaration import Claim, Declaration
 from generator.pins import near_miss
 
 Outcome = Literal["holds", "fails", "unmeasured"]
@@ -39,6 +39,8 @@ _ALLOWED = (
     *(nodes.Getitem, nodes.Filter, nodes.Test, nodes.Add, nodes.Sub, nodes.Mul, nodes.Div),
     *(nodes.FloorDiv, nodes.Mod, nodes.Neg, nodes.Pos, nodes.List, nodes.Tuple, nodes.CondExpr),
 )
+MATRIX = ".matrix"
+"""What follows an experiment's name in the name of its matrix."""
 _SCALARS = (int, float, str, bool)
 
 
@@ -48,12 +50,14 @@ class Judged:
 
     Attributes:
         reason: Why it is unmeasured; empty otherwise.
+        younger: Whether its condition was written after what it looks at was measured.
     """
 
     name: str
     claim: Claim
     outcome: Outcome
     reason: str
+    younger: bool = False
 
     @property
     def holds(self) -> bool:
@@ -78,6 +82,28 @@ class Judged:
 def variable(experiment: str) -> str:
     """Return the name of *experiment*, of its variant or its matrix, in an expression."""
     return re.sub(r"[^a-z0-9]", "_", experiment)
+
+
+def conditions(declaration: Declaration, experiment: str) -> dict[str, str]:
+    """Return the condition of each claim that looks at a variant of an experiment, by name.
+
+    Args:
+        declaration: The declaration.
+        experiment: The variant's name. A claim that looks at the experiment's matrix looks at it.
+    """
+    resolved = declaration.experiments[experiment]
+    seen = {variable(experiment), variable(resolved.experiment + MATRIX)}
+    return {
+        name: claim.when
+        for name, claim in declaration.head.claims.items()
+        if seen & looks_at(claim.when)
+    }
+
+
+def looks_at(when: str) -> set[str]:
+    """Return the variables of a sound condition: the experiments, variants and matrices it uses."""
+    parsed = Parser(_ENVIRONMENT, when, state="variable").parse_expression()
+    return {node.name for node in nodes.Output([parsed]).find_all(nodes.Name)}
 
 
 def judge(name: str, claim: Claim, analyses: Mapping[str, Mapping[str, Any]]) -> Judged:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
 from generator.named_files import for_receipt
-from generator.schema import Bilingual, Count, IsoDate, Model, Name, NonEmpty, Sha256
+from generator.schema import Bilingual, Count, IsoDate, Model, Name, NonEmpty, Sha256, Wording
 from generator.settings import Endpoint, Sampling, ServerSettings
+from generator.yamlfile import Document
 
 Objection = tuple[tuple[str, ...], str, str]
 """What a kind refuses: where in the experiment, what was found, and what is allowed."""
@@ -111,7 +112,7 @@ class Experiment(Model):
     """
 
     kind: Name
-    title: Bilingual
+    title: Wording
     several_prompts: ClassVar[bool] = False
 
     prompt: Prompt | None = None
@@ -173,6 +174,8 @@ class Resolved(Generic[E_co]):
         name: The experiment's name, with the pins that tell this variant from the first.
         experiment: The experiment's name alone.
         prompts: What is asked, by name; a single prompt is called `prompt`.
+        servers: The server settings of each model that has its own; others have those under "".
+        replaced: The declared pins, by `model` and `engine`, whose place a run's own have taken.
     """
 
     article: str
@@ -184,14 +187,28 @@ class Resolved(Generic[E_co]):
     engine: str
     server: ServerSettings
     sampling: Sampling
+    servers: Mapping[str, ServerSettings] = field(default_factory=dict)
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def prompt(self) -> str:
         """The prompt, or the first of several."""
         return next(iter(self.prompts.values()))
 
+    def with_pins(self, model: str, engine: str) -> Self:
+        """Return the same experiment as a run asks it that puts these pins in the declared place."""
+        used = {"model": model, "engine": engine}
+        declared = {"model": self.model, "engine": self.engine}
+        return replace(
+            self,
+            model=model,
+            engine=engine,
+            server=self.servers.get(model, self.servers.get("", self.server)),
+            replaced={key: pin for key, pin in declared.items() if pin != used[key]},
+        )
+
     def as_json(self) -> dict[str, Any]:
-        """Return the experiment as it was read, for its receipt."""
+        """Return the experiment as it was read, for its receipt, without what is only wording."""
         return {
             "name": self.name,
             **self.spec.model_dump(
@@ -200,6 +217,7 @@ class Resolved(Generic[E_co]):
             "prompts": dict(self.prompts),
             "model": self.model,
             "engine": self.engine,
+            **({"replaced": dict(self.replaced)} if self.replaced else {}),
             "server": for_receipt(self.server).model_dump(mode="json"),
             "sampling": self.sampling.model_dump(mode="json"),
         }
@@ -210,15 +228,21 @@ class Declaration:
     """A checked declaration.
 
     Attributes:
+        document: The file as it was parsed, once.
         experiments: Every variant of every experiment by its name, in the file's order; an
             experiment's first variant goes by the experiment's own name.
     """
 
     article: str
     file: str
-    sha256: str
+    document: Document
     head: Head
     experiments: Mapping[str, Resolved[Experiment]]
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file's bytes as they were parsed."""
+        return self.document.sha256
 
     @property
     def firsts(self) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +20,7 @@ from generator.declaration import (
 )
 from generator.errors import Fault, InputError
 from generator.settings import Sampling, ServerSettings, merge
-from generator.yamlfile import Document, faults_from_pydantic, load, path_text
+from generator.yamlfile import Document, faults_from_pydantic, path_text
 
 MAX_PROMPT_BYTES = 1_000_000
 Where = tuple[str | int, ...]
@@ -29,24 +28,23 @@ Where = tuple[str | int, ...]
 
 def read_declaration(
     root: Path,
-    article: str,
+    document: Document,
     kinds: Mapping[str, type[Experiment]],
     override: Override = AS_DECLARED,
 ) -> Declaration:
-    """Read and check `receipts/<article>.yaml`.
+    """Check a declaration.
 
     Args:
-        root: The project's root.
-        article: The article's name.
+        root: The project's root, below which its prompts' files are.
+        document: The declaration's file, `receipts/<article>.yaml`, as it was parsed.
         kinds: The schema of each known kind of experiment.
         override: Pins to be used instead of the declared ones.
 
     Raises:
         InputError: With every fault of the file.
     """
-    path = root / "receipts" / f"{article}.yaml"
-    name = f"receipts/{article}.yaml"
-    reader = _Reader(root, load(path, name=name), kinds)
+    article = PurePosixPath(document.name).stem
+    reader = _Reader(root, document, kinds)
     head = reader.head()
     resolved = [
         variant
@@ -58,8 +56,8 @@ def read_declaration(
         raise InputError(reader.faults)
     return Declaration(
         article=article,
-        file=name,
-        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        file=document.name,
+        document=document,
         head=head,
         experiments={one.name: one for one in resolved},
     )
@@ -113,8 +111,9 @@ class _Reader:
             self._fault((*where, *path), problem, remedy)
         if head is None:
             return []
-        models = _listed(override.model, spec.model or head.defaults.model)
-        engines = _listed(override.engine, spec.engine or head.defaults.engine)
+        pins = spec.model or head.defaults.model, spec.engine or head.defaults.engine
+        declared = variants(key, *(_listed(None, some) for some in pins))
+        used = variants(key, _listed(override.model, pins[0]), _listed(override.engine, pins[1]))
         return [
             Resolved(
                 article=article,
@@ -126,8 +125,11 @@ class _Reader:
                 engine=engine,
                 server=own.get(model, server),
                 sampling=sampling,
+                servers={"": server, **own},
+            ).with_pins(*instead)
+            for (name, (model, engine)), instead in zip(
+                declared.items(), used.values(), strict=True
             )
-            for name, (model, engine) in variants(key, models, engines).items()
         ]
 
     def _fault(self, path: Where, problem: str, remedy: str) -> None:

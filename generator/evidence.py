@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from generator.experiments import kinds
 from generator.matrix import SUFFIX, Matrix, compare_variants
 from generator.receipt import Receipt, read, receipt_path
 from generator.schema import Model
+from generator.staleness import Change, stale
 from generator.yamlfile import Document, load, path_text
 
 
@@ -31,12 +32,14 @@ class Evidence:
     Attributes:
         receipts: Each variant's receipt by its name.
         matrices: The matrix of each experiment of which several variants were measured.
+        stale: What was changed since a receipt was measured, by its name; none if it is current.
     """
 
     declaration: Declaration
     receipts: Mapping[str, Receipt]
     matrices: Mapping[str, Matrix]
     claims: Mapping[str, Judged]
+    stale: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
 
     @property
     def measured_on(self) -> str | None:
@@ -52,12 +55,18 @@ def gather(declaration: Declaration, receipts: Mapping[str, Receipt]) -> Evidenc
     }
     for name, matrix in matrices.items():
         analyses[name + SUFFIX] = matrix.model_dump(mode="json")
-    return Evidence(
-        declaration,
-        receipts,
-        matrices,
-        {name: judge(name, claim, analyses) for name, claim in declaration.head.claims.items()},
-    )
+    changed = stale(declaration, receipts)
+    younger = {
+        change.name
+        for changes in changed.values()
+        for change in changes
+        if change.kind in ("condition", "added")
+    }
+    claims = {
+        name: replace(judge(name, claim, analyses), younger=name in younger)
+        for name, claim in declaration.head.claims.items()
+    }
+    return Evidence(declaration, receipts, matrices, claims, changed)
 
 
 def compare_all(declaration: Declaration, receipts: Mapping[str, Receipt]) -> dict[str, Matrix]:
@@ -101,7 +110,7 @@ def declare(root: Path, article: str, override: Override = AS_DECLARED) -> Decla
     faults = _claim_faults(document)
     try:
         declaration = read_declaration(
-            root, article, {name: kind.experiment for name, kind in known.items()}, override
+            root, document, {name: kind.experiment for name, kind in known.items()}, override
         )
     except InputError as error:
         raise InputError([*error.faults, *faults]) from error

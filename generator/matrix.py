@@ -10,11 +10,12 @@ from typing import Literal
 from generator import analysis
 from generator.answers import Answer, read_answers
 from generator.canonical import pretty
+from generator.claims import MATRIX
 from generator.host import Machine, machine
 from generator.receipt import Receipt, render
 from generator.schema import Count, IsoDate, Model, NonEmpty, Sha256
 
-SUFFIX = ".matrix"
+SUFFIX = MATRIX
 
 
 class Member(Model):

@@ -10,6 +10,7 @@ from typing import Any
 
 from generator import __version__, host
 from generator.bench import Bench, file_record
+from generator.claims import conditions
 from generator.declaration import Declaration, Experiment, Resolved
 from generator.experiments import kinds
 from generator.files import write_atomically
@@ -59,7 +60,7 @@ def measure(
     """
     plan = plan_experiment(resolved)
     bench.prepare(plan)
-    key = _key(bench, plan, resolved)
+    key = _key(bench, plan, resolved, conditions(declaration, resolved.name))
     path = bench.root / WORK / resolved.article / f"{resolved.name}.jsonl"
     target = receipt_path(bench.root, resolved.article, resolved.name)
     known = ledger.finished(resolved.name, key)
@@ -91,11 +92,17 @@ def _used(plan: Plan, attribute: str) -> list[str]:
     return sorted({str(getattr(boot, attribute)) for boot in plan.boots})
 
 
-def _key(bench: Bench, plan: Plan, resolved: Resolved[Experiment]) -> Mapping[str, Any]:
-    """Return what must be the same for a journal to be gone on with."""
+def _key(
+    bench: Bench, plan: Plan, resolved: Resolved[Experiment], claims: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """Return what must be the same for a journal to be resumed.
+
+    Wording is not in it. Claims' conditions are: none may be written between two answers.
+    """
     return {
         "plan": plan.sha256,
         "experiment": resolved.as_json(),
+        "claims": dict(claims),
         "models": {name: bench.models[name][1].sha256 for name in _used(plan, "model")},
         "engines": {
             name: [file.sha256 for file in bench.engines[name][1].files]
@@ -132,6 +139,7 @@ def _receipt(
         declaration=DeclarationRecord(
             file=declaration.file, sha256=declaration.sha256, experiment=resolved.as_json()
         ),
+        claims=conditions(declaration, resolved.name),
         models={name: bench.models[name][1] for name in _used(plan, "model")},
         engines={name: bench.engines[name][1] for name in _used(plan, "engine")},
         chat_templates={name: record for name, (_, record) in _templates(bench, plan)},

@@ -1,4 +1,4 @@
-"""How one pin differs from another of its name, place by place."""
+"""How one pin, or other plain data, differs from another, place by place."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from generator.schema import Model
 
 @dataclass(frozen=True)
 class Change:
-    """One place of a pin at which something is new, gone or another.
+    """One place at which something is new, gone or another.
 
     Attributes:
-        path: Keys and indices from the top of the pin.
+        path: Keys and indices from the top.
         old: What stands there, None if nothing does.
         new: What shall stand there, None if nothing shall.
     """
@@ -33,23 +33,24 @@ class Change:
 
 def changes(old: Model, new: Model) -> tuple[Change, ...]:
     """List where two pins differ."""
-    return tuple(_differences((), _plain(old), _plain(new)))
+    return tuple(differences(_plain(old), _plain(new)))
 
 
 def _plain(pin: Model) -> dict[str, Any]:
     return pin.model_dump(mode="json", exclude={"name"}, exclude_defaults=True)
 
 
-def _differences(path: tuple[str | int, ...], old: Any, new: Any) -> Iterator[Change]:
+def differences(old: Any, new: Any, path: tuple[str | int, ...] = ()) -> Iterator[Change]:
+    """Yield every place at which two values of JSON differ; None is taken for nothing."""
     match old, new:
         case dict(), dict():
             for key in [*new, *(key for key in old if key not in new)]:
-                yield from _differences((*path, key), old.get(key), new.get(key))
+                yield from differences(old.get(key), new.get(key), (*path, key))
         case list(), list() if len(old) == len(new):
             for index, (left, right) in enumerate(zip(old, new, strict=True)):
-                yield from _differences((*path, index), left, right)
+                yield from differences(left, right, (*path, index))
         case None, dict() if new:
             for key, value in new.items():
-                yield from _differences((*path, key), None, value)
+                yield from differences(None, value, (*path, key))
         case _ if old != new:
             yield Change(path, old, new)

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from generator.article import LANGUAGES, page_path, render_index, render_page
 from generator.declaration import Declaration
-from generator.evidence import articles, compare_all, declare, read_evidence, read_receipts
+from generator.errors import SiteError
+from generator.evidence import (
+    Evidence,
+    articles,
+    compare_all,
+    declare,
+    read_evidence,
+    read_receipts,
+)
 from generator.experiments import kinds
 from generator.files import write_atomically
 from generator.matrix import matrix_path, render_matrix
@@ -15,13 +23,26 @@ from generator.measure import write_sums
 from generator.receipt import Receipt, receipt_path, render
 
 
-def pages(root: Path, templates: Sequence[Path], names: Sequence[str]) -> Mapping[Path, str]:
+def pages(
+    root: Path, templates: Sequence[Path], names: Sequence[str], *, stale: bool = False
+) -> Mapping[Path, str]:
     """Render the pages of *names*, and the lists of all articles, in memory.
+
+    Args:
+        root: The project's root.
+        templates: Folders of templates, searched in order.
+        names: The articles.
+        stale: Whether receipts may be stale; a page of such ones says so.
 
     Returns:
         Each page's path and its text.
+
+    Raises:
+        SiteError: A receipt of *names* is stale, or a template is faulty.
     """
     evidence = {name: read_evidence(root, name) for name in articles(root)}
+    if not stale:
+        _refuse_stale([evidence[name] for name in names])
     rendered = {
         page_path(root, name, lang): render_page(templates, evidence[name], lang)
         for name in names
@@ -48,9 +69,41 @@ def write_matrices(root: Path, declaration: Declaration) -> None:
     write_sums(root, declaration.article)
 
 
-def render_articles(root: Path, templates: Sequence[Path], names: Sequence[str]) -> list[Path]:
-    """Render and write the pages of *names*; a page that has not changed is left alone."""
-    rendered = pages(root, templates, names)
+def _refuse_stale(all_evidence: Sequence[Evidence]) -> None:
+    """Raise a SiteError that names every stale receipt, and what was changed since."""
+    changed = {
+        f"{evidence.declaration.article}/{name}": changes
+        for evidence in all_evidence
+        for name, changes in evidence.stale.items()
+    }
+    if changed:
+        count = "1 receipt is" if len(changed) == 1 else f"{len(changed)} receipts are"
+        raise SiteError(
+            f"{count} stale: what was measured is not what is declared now.",
+            f"Measure again: receipts run {' '.join(changed)}. "
+            "Or show what was measured, under a banner: --stale.",
+            [f"{name}: {change}" for name, changes in changed.items() for change in changes],
+        )
+
+
+def unmeasured(root: Path, names: Sequence[str]) -> list[str]:
+    """Return the experiments of *names* whose first variant has no receipt, as targets."""
+    found = []
+    for article in names:
+        declaration = declare(root, article)
+        receipts = read_receipts(root, declaration)
+        found += [f"{article}/{name}" for name in declaration.firsts if name not in receipts]
+    return found
+
+
+def render_articles(
+    root: Path, templates: Sequence[Path], names: Sequence[str], *, stale: bool = False
+) -> list[Path]:
+    """Render and write the pages of *names*; a page that has not changed is left alone.
+
+    The arguments, and what is raised, are those of `pages`.
+    """
+    rendered = pages(root, templates, names, stale=stale)
     for path, text in rendered.items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_atomically(path, text)

@@ -30,7 +30,13 @@ SCHEMA_VERSION = 2
 
 
 class DeclarationRecord(Model):
-    """Which declaration was measured, and the experiment as it was read from it."""
+    """Which declaration was measured, and the experiment as it was read from it.
+
+    Attributes:
+        sha256: The digest of the file when it was measured; its wording may have been mended since.
+        experiment: Its settings, and `replaced`: the declared pins that a run put others in place
+            of. Titles and reasons are no part of it.
+    """
 
     file: NonEmpty
     sha256: Sha256
@@ -197,6 +203,7 @@ class Receipt(Model):
 
     Attributes:
         experiment: The experiment, with the pins of its variant if it has several.
+        claims: The condition of each claim that looked at this experiment when it was measured.
         files: Other files that settings name, by the setting.
         prompts: Every prompt that a model was given, once, by its digest.
     """
@@ -207,6 +214,7 @@ class Receipt(Model):
     kind: Name
     plan_sha256: Sha256
     declaration: DeclarationRecord
+    claims: dict[str, str]
     models: dict[str, ModelRecord]
     engines: dict[str, EngineRecord]
     chat_templates: dict[str, FileRecord]
@@ -269,6 +277,11 @@ def read(path: Path, *, name: str) -> Receipt:
         raise AuditError(
             f"{name}: /schema_version is {version}; this program reads up to {SCHEMA_VERSION}.",
             "Use the version of the program that wrote it, or a newer one.",
+        )
+    if isinstance(version, int) and version < SCHEMA_VERSION:
+        raise AuditError(
+            f"{name}: /schema_version is {version}; this program reads {SCHEMA_VERSION} only.",
+            "Measure it again (receipts run), or use the version of the program that wrote it.",
         )
     try:
         return Receipt.model_validate(data)

@@ -52,3 +52,7 @@ class Bilingual(Model):
     def of(self, lang: str) -> str:
         """Return the wording for *lang*, `zh` or `en`."""
         return self.zh if lang == "zh" else self.en
+
+
+Wording = Annotated[Bilingual, Field(exclude=True)]
+"""Words beside what is measured: no part of a plan or receipt, so they may be mended at any time."""

@@ -38,11 +38,13 @@ class Document:
         name: The file as it is named in faults.
         data: Nested dicts, lists, texts, numbers, booleans and None.
         places: The place of each path in the data.
+        sha256: The digest of the file's bytes.
     """
 
     name: str
     data: dict[str, Any]
     places: Mapping[Path_, Place] = field(repr=False)
+    sha256: str
 
     def where(self, path: Path_, *, key: bool = False) -> Position:
         """Find where *path* stands in the file.

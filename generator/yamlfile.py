@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -44,4 +45,5 @@ def load(path: Path, *, name: str) -> Document:
         builder.fault(builder.reached, (), problem, "Mend or remove the escape")
     if builder.faults or not isinstance(data, dict):
         raise InputError(builder.faults)
-    return Document(name, data, builder.places)
+    # text without a fault is the file's own, byte for byte
+    return Document(name, data, builder.places, hashlib.sha256(text.encode()).hexdigest())

@@ -352,6 +352,7 @@ def make_receipt(
         "declaration": DeclarationRecord(
             file=f"receipts/{article}.yaml", sha256=digest(declared), experiment=declared
         ),
+        "claims": {},
         "models": {MODEL: _model()},
         "engines": {ENGINE: _engine()},
         "chat_templates": {},

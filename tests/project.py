@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from generator.bench import file_record
 from generator.chat_template_files import chat_template_path
+from generator.claims import conditions
 from generator.declaration import Declaration
 from generator.evidence import Evidence, declare, gather
 from generator.files import write_atomically
@@ -66,14 +67,7 @@ def receipt_of(root: Path, declaration: Declaration, name: str, respond: Respond
     return make_receipt(
         plan.kind,
         boots,
-        article=plan.article,
-        experiment=name,
-        plan_sha256=plan.sha256,
-        declaration=DeclarationRecord(
-            file=declaration.file,
-            sha256=declaration.sha256,
-            experiment=declaration.experiments[name].as_json(),
-        ),
+        **_declared(declaration, name),
         prompts=prompts,
         models={boot.model: _model(pins, boot.model) for boot in plan.boots},
         engines={boot.engine: _engine(pins, boot.engine) for boot in plan.boots},
@@ -85,11 +79,50 @@ def receipt_of(root: Path, declaration: Declaration, name: str, respond: Respond
     )
 
 
-def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) -> AskRecord:
+def _declared(declaration: Declaration, name: str) -> dict[str, Any]:
+    plan = plan_experiment(declaration.experiments[name])
+    return {
+        "article": plan.article,
+        "experiment": name,
+        "plan_sha256": plan.sha256,
+        "declaration": DeclarationRecord(
+            file=declaration.file,
+            sha256=declaration.sha256,
+            experiment=declaration.experiments[name].as_json(),
+        ),
+        "claims": conditions(declaration, name),
+    }
+
+
+def receipt_for(declaration: Declaration, name: str, boots: list[BootRecord]) -> Receipt:
+    """Return a receipt of *boots*, which a made-up server answered, as the plan has them sent."""
+    plan = plan_experiment(declaration.experiments[name])
+    sent = [
+        booted.model_copy(
+            update={
+                "asks": [
+                    record.model_copy(update={"request": _request(ask, i, j)})
+                    for j, (ask, record) in enumerate(zip(boot.asks, booted.asks, strict=True))
+                ]
+            }
+        )
+        for i, (boot, booted) in enumerate(zip(plan.boots, boots, strict=True))
+    ]
+    return make_receipt(plan.kind, sent, **_declared(declaration, name))
+
+
+def _request(ask: Ask, boot: int, index: int) -> dict[str, Any]:
     word = seed_word(ask.seed)
     seed = {"seed": word} if isinstance(word, int) else {}
     drawn = {"seed": 1000 + 10 * boot + index} if word == "drawn" else {}
-    kind: Literal["fixed", "drawn", "engine"] = "drawn" if drawn else "fixed" if seed else "engine"
+    return {**ask.body, **seed, **drawn}
+
+
+def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) -> AskRecord:
+    word = seed_word(ask.seed)
+    kind: Literal["fixed", "drawn", "engine"] = (
+        "fixed" if isinstance(word, int) else "drawn" if word == "drawn" else "engine"
+    )
     record = make_ask(
         None if response is None else _within_limit(ask, response),
         name=ask.name,
@@ -98,7 +131,7 @@ def _ask(ask: Ask, response: Mapping[str, Any] | None, boot: int, index: int) ->
         seed_word=kind,
         together=ask.together,
     )
-    record = record.model_copy(update={"request": {**ask.body, **seed, **drawn}})
+    record = record.model_copy(update={"request": _request(ask, boot, index)})
     prompt = _prompt(record)
     sha256 = None if prompt is None else prompt.sha256
     unknown = "the ask failed" if prompt is None else None

@@ -16,6 +16,8 @@ from generator.answers import other_prompts
 from generator.article.drawings import Drawings
 from generator.article.html import code_spans, curl, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
+from generator.article.sent import Sent
+from generator.article.shown import Heading, Shown
 from generator.article.words import Words
 from generator.chat_template import impure
 from generator.claims import Judged
@@ -46,15 +48,16 @@ class Functions:
         return {
             "lang": self.words.lang,
             "article": self.evidence.declaration.article,
-            "declaration": self.evidence.declaration,
-            "head": head,
+            "head": Heading(head.title, head.summary, head.author),
             "published": head.published,
+            "stale": self.evidence.stale,
             "receipts": self.evidence.receipts,
             "matrices": self.evidence.matrices,
             "judged": self.evidence.claims,
             "claim": self.claim,
             "claims": self.evidence.claims.values(),
             "fact": self.fact,
+            "facts": self.facts,
             "show": self.show,
             "word": self.word,
             "say": self.say,
@@ -90,8 +93,9 @@ class Functions:
     def claim(self, name: str) -> Markup:
         """Return the sentence that a claim has today, marked with how it came out."""
         judged = self._judged(name)
-        return Markup('<span class="claim {}">{}</span>').format(
-            judged.outcome, self.sentence(judged)
+        younger = self.word("claim.younger") if judged.younger else ""
+        return Markup('<span class="claim {}">{}{}</span>').format(
+            judged.outcome, self.sentence(judged), younger
         )
 
     def sentence(self, judged: Judged) -> Markup:
@@ -122,7 +126,7 @@ class Functions:
             experiment: The experiment's name, or a variant's, or `<experiment>.matrix`.
             pointer: JSON pointer (RFC 6901) into its receipt.
             digits: Digits after the point, for numbers that are shown rounded.
-            plain: Whether the number is a name rather than a quantity, such as a seed.
+            plain: Whether the value is written as in a request, such as a seed.
         """
         record = self._record(experiment)
         if record is None:
@@ -136,16 +140,34 @@ class Functions:
                 "Point to a number, a text, a yes or a no inside it.",
             )
         match value:
+            case bool() if plain:
+                shown = str(value).lower()
             case bool():
                 shown = self.words.label(f"bool.{str(value).lower()}")
             case int() | float() if not plain:
                 shown = self.words.number(value, digits)
+            case float():
+                shown = str(value).removesuffix(".0")
             case _:
                 shown = str(value)
         name = f"{experiment}.json"
         return link(
             f"{self.receipt_href(experiment)}#{pointer}", shown, "fact", f"{name} {pointer}"
         )
+
+    def facts(self, experiment: str, pointer: str, field: str = "") -> list[Markup]:
+        """Return a fact for each entry of a list in a receipt, or one dash if it is not there.
+
+        Args:
+            experiment: As for `fact`.
+            pointer: JSON pointer to the list.
+            field: JSON pointer from an entry to what is shown of it.
+        """
+        record = self._record(experiment)
+        value = None if record is None else self._resolve(record, experiment, pointer)
+        if not isinstance(value, list):
+            return [Markup(UNMEASURED)]
+        return [self.fact(experiment, f"{pointer}/{i}{field}") for i in range(len(value))]
 
     def _declared(self, experiment: str) -> Resolved[Experiment]:
         declaration = self.evidence.declaration
@@ -218,18 +240,20 @@ class Functions:
         declared = self._declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
         if receipt is None:
-            return self.partial("unmeasured", experiment=declared)
-        kind = kinds()[declared.spec.kind]
+            return self.partial("unmeasured", experiment=experiment)
+        kind = kinds()[receipt.kind]
+        here = _bound(self.fact, experiment)
         result = self._analysis(receipt, kind.analysis)
         drawings = Drawings(experiment, kind.figures(result), self.words.label("figure.data"))
         return self._template(
-            f"experiments/{declared.spec.kind}.md.j2",
-            experiment=declared,
+            f"experiments/{receipt.kind}.md.j2",
+            experiment=Shown.of(declared),
             receipt=receipt,
+            sent=Sent(receipt, here, self.word("sent.rows")),
             analysis=result,
             figure=drawings.figure,
             download=drawings.download,
-            here=_bound(self.fact, experiment),
+            here=here,
         )
 
     def prompt_notes(self, receipt: Receipt) -> list[Markup]:

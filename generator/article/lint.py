@@ -17,7 +17,6 @@ from generator.article.page import template_environment
 from generator.article.words import LANGUAGES
 from generator.declaration import Declaration
 from generator.errors import Fault
-from generator.yamlfile import load
 
 # what may hold digits: Jinja, code, HTML tags, ids of headings, link targets, names such as Q4_1
 _EXEMPT = re.compile(
@@ -66,11 +65,10 @@ def lint_article(root: Path, templates: Sequence[Path], declaration: Declaration
             )
     if len(skeletons) == len(LANGUAGES) and skeletons["zh"] != skeletons["en"]:
         faults.append(_difference(declaration.article, skeletons["zh"], skeletons["en"]))
-    return faults + _sentence_faults(root, declaration)
+    return faults + _sentence_faults(declaration)
 
 
-def _sentence_faults(root: Path, declaration: Declaration) -> list[Fault]:
-    document = load(root / declaration.file, name=declaration.file)
+def _sentence_faults(declaration: Declaration) -> list[Fault]:
     faults: list[Fault] = []
     for name, claim in declaration.head.claims.items():
         for key, lang in product(_SENTENCES, LANGUAGES):
@@ -78,7 +76,7 @@ def _sentence_faults(root: Path, declaration: Declaration) -> list[Fault]:
             if sentence is None:
                 continue
             path = ("claims", name, key, lang)
-            line, column = document.where(path)
+            line, column = declaration.document.where(path)
             faults += [
                 replace(fault, line=line, column=column)
                 for fault in bare_numbers(

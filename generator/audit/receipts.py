@@ -9,14 +9,14 @@ from generator.audit.findings import Finding, Report, shorten
 from generator.audit.pinned import check_pins
 from generator.audit.planned import check_plan
 from generator.audit.prompts import check_prompts
-from generator.declaration import Declaration, Override
+from generator.declaration import Declaration
 from generator.errors import AuditError
-from generator.evidence import declare
 from generator.measure import plan_experiment
 from generator.pins import Pins
 from generator.plan import Plan
 from generator.publish import analyse
 from generator.receipt import Receipt, read, receipt_path, render
+from generator.staleness import as_run, changes
 
 
 def check_receipts(
@@ -41,7 +41,7 @@ def check_receipts(
         receipts[name] = receipt
         same = path.read_bytes() == render(receipt).encode()
         report.expect(file, "", "written as we write it", expected=True, found=same)
-        plan = _check_declared(report, root, file, declaration, receipt)
+        plan = _check_declared(report, file, declaration, receipt)
         check_plan(report, file, plan, receipt)
         check_pins(report, root, file, pins, receipt)
         check_prompts(report, file, receipt)
@@ -108,33 +108,19 @@ def _check_analysis(report: Report, file: str, receipt: Receipt) -> None:
     )
 
 
-def _check_declared(
-    report: Report, root: Path, file: str, declaration: Declaration, receipt: Receipt
-) -> Plan:
-    report.expect(
-        file,
-        "/declaration/sha256",
-        f"digest of {declaration.file}",
-        expected=declaration.sha256,
-        found=receipt.declaration.sha256,
-    )
-    record = receipt.declaration.experiment
-    # a run may have replaced the declared pins, which the receipt says: receipts run --model
-    model, engine = (record.get(key) for key in ("model", "engine"))
-    resolved = declaration.experiments[receipt.experiment]
-    pinned = isinstance(model, str) and isinstance(engine, str)
-    if pinned and (model, engine) != (resolved.model, resolved.engine):
-        replaced = declare(root, declaration.article, Override(model, engine))
-        resolved = replaced.experiments[receipt.experiment]
+def _check_declared(report: Report, file: str, declaration: Declaration, receipt: Receipt) -> Plan:
+    """Check that nothing which a measurement fixes was changed since; wording may have been."""
+    report.checked += 1
+    for change in changes(declaration, receipt.experiment, receipt):
+        pointer = "/plan_sha256" if change.kind == "setting" else f"/claims/{change.name}"
+        check = f"measured as {declaration.file} declares it now: {change}"
+        report.expect(file, pointer, check, expected=change.now, found=change.was)
+    resolved = as_run(declaration.experiments[receipt.experiment], receipt)
     report.expect_json(
         file,
         "/declaration/experiment",
         f"the experiment as {declaration.file} declares it",
         expected=resolved.as_json(),
-        found=record,
+        found=receipt.declaration.experiment,
     )
-    plan = plan_experiment(resolved)
-    report.expect(
-        file, "/plan_sha256", "digest of the plan", expected=plan.sha256, found=receipt.plan_sha256
-    )
-    return plan
+    return plan_experiment(resolved)

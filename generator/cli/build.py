@@ -5,17 +5,21 @@ from __future__ import annotations
 import click
 
 from generator.cli.console import good, note, say
-from generator.cli.targets import Project
+from generator.cli.targets import Project, with_stale
 
 
 @click.command("build")
+@with_stale
 @click.pass_obj
-def command(project: Project) -> None:
+def command(project: Project, stale: bool) -> None:
     """Render all articles and build the site into public/."""
-    from generator.publish import render_articles
+    from generator.publish import render_articles, unmeasured
     from generator.site import build
 
-    render_articles(project.root, project.templates, project.articles(()))
+    names = project.articles(())
+    render_articles(project.root, project.templates, names, stale=stale)
+    for name in unmeasured(project.root, names):
+        note(f"not measured: {name}")
     note("Building the site in both languages …")
     report = build(project.root)
     say(

@@ -123,4 +123,7 @@ def with_pins(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+with_stale = click.option(
+    "--stale", is_flag=True, help="Render stale receipts too, under a banner that names changes."
+)
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")

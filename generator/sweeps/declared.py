@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from generator.declaration import UNFIXED_SEED, Experiment, Objection
 from generator.pins import near_miss
-from generator.schema import Bilingual, Model, Name, NonEmpty
+from generator.schema import Model, Name, NonEmpty, Wording
 from generator.settings import SEED_MAX, Sampling
 from generator.sweeps.designs import (
     BASELINE,
@@ -71,7 +71,7 @@ class Intervention(Model):
     cache: Literal["cold", "warm"] = "cold"
     reuse: bool = True
     predict: Prediction
-    because: Bilingual
+    because: Wording
 
 
 class Control(Model):

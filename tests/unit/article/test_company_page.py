@@ -14,8 +14,7 @@ from generator.article import LANGUAGES, Language, render_page
 from generator.evidence import declare, gather
 from generator.plan import Ask, Boot
 from generator.receipt import BootRecord
-from tests.factory import make_receipt
-from tests.project import ROOT, SHIPPED
+from tests.project import ROOT, SHIPPED, receipt_for
 from tests.unit.experiments import crowds, prefixing
 from tests.unit.experiments.sweeping import CONTROL, DRIFTED, A, B, C, Candidates, calm
 
@@ -33,7 +32,7 @@ def page(experiment: str, server: Server, lang: Language) -> str:
         if kind == "prefix"
         else crowds.boots_of(declared, server)
     )
-    receipt = make_receipt(kind, boots, article="company", experiment=experiment)
+    receipt = receipt_for(declaration, experiment, boots)
     evidence = gather(declaration, {experiment: receipt})
     return render_page([FIXTURE / "templates", SHIPPED], evidence, lang)
 
@@ -178,7 +177,7 @@ def test_a_cache_that_was_not_used_as_intended_is_said_to_be_invalid() -> None:
     declaration = declare(FIXTURE, "company")
     declared: Any = declaration.experiments["openings"]
     boots = prefixing.boots_for(declared, prefixing.shape, lambda _boot, _ask: 0)
-    receipt = make_receipt("prefix", boots, article="company", experiment="openings")
+    receipt = receipt_for(declaration, "openings", boots)
     evidence = gather(declaration, {"openings": receipt})
     for lang, words in zip(LANGUAGES, ("缓存用量不符", "cache not used as intended"), strict=True):
         told = unescape(render_page([FIXTURE / "templates", SHIPPED], evidence, lang))

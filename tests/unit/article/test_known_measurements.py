@@ -13,8 +13,8 @@ from generator.article import LANGUAGES, Language, render_page
 from generator.evidence import Evidence, declare, gather
 from generator.plan import Ask, Boot
 from generator.receipt import BootRecord
-from tests.factory import chat_response, completion_response, make_ask, make_boot, make_receipt
-from tests.project import ROOT, SHIPPED
+from tests.factory import chat_response, completion_response, make_ask, make_boot
+from tests.project import ROOT, SHIPPED, receipt_for
 from tests.unit.experiments import crowds, prefixing, sweeping
 from tests.unit.experiments.sweeping import A, B, Candidates
 
@@ -70,7 +70,7 @@ def of(kinds: Mapping[str, Boots]) -> Evidence:
         if experiment.spec.kind not in kinds:
             continue
         boots = kinds[experiment.spec.kind](experiment)
-        receipts[name] = make_receipt(experiment.spec.kind, boots, article=ARTICLE, experiment=name)
+        receipts[name] = receipt_for(DECLARATION, name, boots)
     return gather(DECLARATION, receipts)
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,9 +133,7 @@ def test_index_is_told_of_the_newest_first(measured: Path, tmp_path: Path) -> No
         for name, receipt in old.receipts.items()
     }
     declaration = declare(measured, "small")
-    other = declaration.__class__(
-        "another", "receipts/another.yaml", declaration.sha256, declaration.head, {}
-    )
+    other = replace(declaration, article="another")
     folders = [tmp_path, *templates_of(measured)]
     page = render_index(folders, [old, gather(other, receipts)], "en")
     assert page == "another small\n"

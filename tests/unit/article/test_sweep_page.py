@@ -15,8 +15,7 @@ from generator.article import LANGUAGES, Language, render_page
 from generator.evidence import declare, gather
 from generator.plan import Ask, Boot
 from generator.sweeps.declared import Sweep
-from tests.factory import make_receipt
-from tests.project import ROOT, SHIPPED
+from tests.project import ROOT, SHIPPED, receipt_for
 from tests.unit.experiments.sweeping import (
     CONTROL,
     DRIFTED,
@@ -38,9 +37,7 @@ def page(server: Server, lang: Language) -> str:
     declaration = declare(FIXTURE, "suspects")
     experiment: Any = declaration.experiments["long"]
     assert isinstance(experiment.spec, Sweep)
-    receipt = make_receipt(
-        "sweep", boots_of(experiment, server), article="suspects", experiment="long"
-    )
+    receipt = receipt_for(declaration, "long", boots_of(experiment, server))
     evidence = gather(declaration, {"long": receipt})
     return render_page([FIXTURE / "templates", SHIPPED], evidence, lang)
 

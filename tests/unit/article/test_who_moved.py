@@ -13,8 +13,7 @@ from generator.article import LANGUAGES, Language
 from generator.claims import Judged, Outcome
 from generator.evidence import Evidence, declare, gather
 from generator.plan import Ask, Boot
-from tests.factory import make_receipt
-from tests.project import ROOT
+from tests.project import ROOT, receipt_for
 from tests.unit.article.telling import OUTCOMES, assert_outcomes_are_told
 from tests.unit.experiments.sweeping import (
     CONTROL,
@@ -92,7 +91,7 @@ def measured(
     for name, experiment in DECLARATION.experiments.items():
         answers = server if name == "suspects" else others or server
         boots = boots_of(experiment, answers, effective)
-        receipts[name] = make_receipt("sweep", boots, article=ARTICLE, experiment=name)
+        receipts[name] = receipt_for(DECLARATION, name, boots)
     return gather(DECLARATION, receipts)
 
 
