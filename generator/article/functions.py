@@ -14,8 +14,9 @@ from pydantic import ValidationError
 
 from generator.answers import other_prompts
 from generator.article.drawings import Drawings
-from generator.article.html import code_spans, curl, excerpt, fenced, finalize, link, marked
+from generator.article.html import code_spans, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
+from generator.article.request import curl, server_command
 from generator.article.sent import Sent
 from generator.article.shown import Heading, Shown
 from generator.article.words import Words
@@ -30,6 +31,8 @@ from generator.receipt import MismatchRecord, Receipt
 from generator.schema import Model
 
 UNMEASURED = "—"
+# a longer request is folded away, in characters
+LONG_REQUEST = 1500
 
 
 @dataclass
@@ -63,7 +66,7 @@ class Functions:
             "say": self.say,
             "day": self.words.day,
             "number": self.words.number,
-            "curl": self.curl,
+            "request": self.request,
             "code_spans": code_spans,
             "excerpt": excerpt,
             "marked": marked,
@@ -294,14 +297,26 @@ class Functions:
         text = template.render({**self.context(), **values})
         return Markup(text.strip())
 
-    def curl(self, experiment: str, *keys: str) -> Markup:
-        """Return the first request of an experiment as a curl command in a code block."""
+    def request(self, experiment: str) -> Markup:
+        """Return an experiment's first request, whole, and its server, as commands to paste."""
         self._declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
         if receipt is None:
             return Markup(UNMEASURED)
-        ask = receipt.boots[0].asks[0]
-        return fenced(curl(ask.endpoint, ask.request, keys=keys), "bash")
+        boot, ask = next(receipt.asks())
+        sent = curl(ask.endpoint, ask.request)
+        server = server_command(
+            boot,
+            receipt.models[boot.model],
+            receipt.engines[boot.engine],
+            receipt.chat_templates,
+        )
+        return self.partial(
+            "request",
+            server=fenced(server, "bash"),
+            sent=fenced(sent, "bash"),
+            long=len(sent) > LONG_REQUEST,
+        )
 
 
 def _bound(fact: Callable[..., Markup], experiment: str) -> Callable[..., Markup]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
-from collections.abc import Mapping
-from typing import Any
 
 from markupsafe import Markup
 
-from generator.canonical import pretty
 from generator.text import inert, short
 
 EXCERPT = 72
@@ -84,21 +79,3 @@ def fenced(code: str, language: str) -> Markup:
     runs = [len(run) for run in re.findall("`+", code)]
     fence = "`" * max(3, 1 + max(runs, default=0))
     return Markup(f"{fence}{language}\n{code}\n{fence}")  # noqa: S704 - the fence holds it
-
-
-def curl(endpoint: str, request: Mapping[str, Any], *, keys: tuple[str, ...]) -> str:
-    """Return a curl command that sends *request*, reduced to *keys*, to a local llama-server."""
-    path = "/v1/chat/completions" if endpoint == "chat" else "/completion"
-    # written by pretty(), which lets no invisible character into the command
-    pairs = (f"{json.dumps(key)}: {_on_one_line(request[key])}" for key in keys if key in request)
-    body = f"{{{', '.join(pairs)}}}"
-    return (
-        f"curl -s http://127.0.0.1:8080{path} \\\n"
-        f"  -H 'Content-Type: application/json' \\\n"
-        f"  -d {shlex.quote(body)}"
-    )
-
-
-def _on_one_line(value: Any) -> str:
-    tight = re.sub(r"(?<=[\[{])\n *|\n *(?=[\]}])", "", pretty(value).strip())
-    return re.sub(r"\n *", " ", tight)

@@ -29,7 +29,7 @@ _BLOCKS = ("table_open", "bullet_list_open", "ordered_list_open", "fence", "tr_o
 _SENTENCES = ("topic", "holds", "fails", "unmeasured", "differs")
 _NUMBER = re.compile(r"\d[\d.,]*")
 _BOLD = re.compile(r"\*\*[^*\n]*[。，！？：；、”）]\*\*[\u4e00-\u9fff]")
-_CALLS = ("claim", "show", "fact", "partial", "curl", "receipt_link")
+_CALLS = ("claim", "show", "fact", "partial", "request", "receipt_link")
 
 
 def lint_article(root: Path, templates: Sequence[Path], declaration: Declaration) -> list[Fault]:

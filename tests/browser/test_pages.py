@@ -188,4 +188,4 @@ def test_a_command_can_be_copied(visit: Visit) -> None:
     visit.page.locator(".highlight").first.hover()
     visit.page.locator(".highlight .md-code__button").first.click()
     expect(visit.page.locator(".md-dialog")).to_contain_text("Copied")
-    assert visit.page.evaluate("navigator.clipboard.readText()").startswith("curl -s http")
+    assert visit.page.evaluate("navigator.clipboard.readText()").startswith("# llama-server b")

@@ -61,7 +61,7 @@ def test_fact_without_a_value_is_a_dash_and_no_link(measured: Path) -> None:
     called = functions(measured)
     assert called.fact("widths", "/host/governor") == "—"
     assert called.fact("never", "/analysis/distinct") == "—"
-    assert called.curl("never", "seed") == "—"
+    assert called.request("never") == "—"
 
 
 def test_link_to_a_receipt_that_is_not_there_is_none(measured: Path) -> None:

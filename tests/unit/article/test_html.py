@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-import shlex
 
 import pytest
 from markupsafe import Markup
@@ -14,7 +12,6 @@ from generator.article.html import (
     CONTEXT,
     EXCERPT,
     code_spans,
-    curl,
     excerpt,
     fenced,
     finalize,
@@ -92,22 +89,6 @@ def test_fence_is_longer_than_any_inside(ticks: int) -> None:
     first, *_, last = fenced("a\n" + "`" * ticks, "bash").split("\n")
     assert first == last + "bash"
     assert len(last) == max(3, ticks + 1)
-
-
-def test_curl_sends_the_request_reduced_to_the_keys() -> None:
-    request = {"seed": 7, "prompt": "it's 你好\n", "temperature": 0.7, "messages": [{"a": [1, {}]}]}
-    command = curl("completion", request, keys=("prompt", "seed", "messages", "absent"))
-    words = shlex.split(command.replace("\\\n", " "))
-    assert words[2].endswith("/completion")
-    assert json.loads(words[-1]) == {k: request[k] for k in ("prompt", "seed", "messages")}
-    assert '{"prompt": "' in words[-1]
-    assert '[{"a": [1, {}]}]' in words[-1]
-    assert "你好" in words[-1]
-
-
-def test_curl_hides_nothing() -> None:
-    body = shlex.split(curl("chat", {"p": "\u202e\ud800\u2028"}, keys=("p",)))[-1]
-    assert body == '{"p": "\\u202e\\ud800\\u2028"}'
 
 
 def test_code_spans_are_html_where_markdown_is_not_read() -> None:

@@ -92,7 +92,7 @@ def test_pages_are_articles_and_lists_in_both_languages(measured: Path) -> None:
         ('{{ fact("runs", "/analysis/runs") }}', "no single value"),
         ('{{ fact("run", "/analysis/asked") }}', "Did you mean 'runs'?"),
         ('{{ show("replay") }}', "Did you mean 'replays'?"),
-        ('{{ curl("zzz", "seed") }}', "'zzz', which is not declared"),
+        ('{{ request("zzz") }}', "'zzz', which is not declared"),
         ('{{ receipt_link("zzz") }}', "'zzz', which is not declared"),
         ('{{ claim("sane") }}', "'sane', which is not declared"),
         ('{{ judged["sane"].holds }}', "small/en.md.j2:7: "),
