@@ -51,13 +51,11 @@ lock: $(VENV)/.dev ## Renew the lock files (versions and hashes) from pyproject.
 	$(UV_LOCK) --group source -o requirements/source.txt
 	$(UV_LOCK) --group upstream -o requirements/upstream.txt
 
-receipts: $(VENV)/.run $(if $(ENGINE),$(VENV)/.source) ## Measure again, write the receipts, build the site into public/ (ENGINE=, ARGS=)
-	@$(RECEIPTS) run $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
-	@$(RECEIPTS) build
+receipts: $(VENV)/.run $(if $(ENGINE),$(VENV)/.source) ## Measure the first set again, write receipts, build the site into public/ (ENGINE=, ARGS=)
+	@$(RECEIPTS) run --build $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
 
-receipts-all: $(VENV)/.run $(VENV)/.source ## The same with every declared engine and model
-	@$(RECEIPTS) run --all $(ARGS)
-	@$(RECEIPTS) build
+receipts-all: $(VENV)/.run $(VENV)/.source ## The same with the second set: every experiment, engine and model
+	@$(RECEIPTS) run --all --build $(ARGS)
 
 site: $(VENV)/.run ## Render and build from the receipts in the repository; no engine
 	@$(RECEIPTS) build

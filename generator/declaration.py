@@ -108,6 +108,8 @@ class Experiment(Model):
         prompt: What is asked, or `prompts`, several by name, in kinds that ask several.
         model: One pin, or several: each pair of a model and an engine is a variant, with a receipt
             of its own. The first is measured unless another is asked for.
+        set: Whether `receipts run` measures it unasked (*first*), or with `--all` and by name alone
+            (*second*).
         server_for: Further server settings for models that need their own, by the model's pin.
     """
 
@@ -118,6 +120,7 @@ class Experiment(Model):
     prompt: Prompt | None = None
     prompts: dict[Name, Prompt] = Field(default_factory=dict)
     endpoint: Endpoint
+    set: Annotated[Literal["first", "second"], Field(exclude=True)] = "first"
     model: Pinned | None = None
     engine: Pinned | None = None
     server: dict[str, Any] = Field(default_factory=dict)
@@ -152,11 +155,16 @@ class Defaults(Model):
 
 
 class Head(Model):
-    """A declaration without its experiments, whose shape depends on their kinds."""
+    """A declaration without its experiments, whose shape depends on their kinds.
+
+    Attributes:
+        order: Its place among the articles, the least first, where they are measured and listed.
+    """
 
     title: Bilingual
     summary: Bilingual
     author: Author
+    order: Annotated[int, Field(ge=1)] = 100
     published: Published | None = None
     defaults: Defaults
     experiments: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]
@@ -243,6 +251,11 @@ class Declaration:
     def sha256(self) -> str:
         """The digest of the file's bytes as they were parsed."""
         return self.document.sha256
+
+    @property
+    def first_set(self) -> list[str]:
+        """The names of the experiments that are measured unasked."""
+        return [name for name in self.firsts if self.experiments[name].spec.set == "first"]
 
     @property
     def firsts(self) -> list[str]:

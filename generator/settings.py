@@ -63,6 +63,10 @@ class ServerSettings(Model):
         fit: Whether the engine may change undeclared settings to fit the memory it finds.
         chat_template: Name of a template file; none means the model's own.
         reasoning_format: Where thinking goes in a chat answer.
+        gomp_spincount: How often a thread of GCC's OpenMP looks for the others before it sleeps, by
+            the variable of that name; GCC's own default is 300,000. With that, one busy neighbour
+            nearly stops two threads on two CPUs; with 10,000 a quiet machine loses nothing. An
+            engine without OpenMP does not read it.
         extra: Engine parameters that have no name here, passed through by the engine's own names.
     """
 
@@ -89,6 +93,7 @@ class ServerSettings(Model):
     jinja: bool = True
     chat_template: Annotated[str, Field(min_length=1)] | None = None
     reasoning_format: Literal["none", "auto", "deepseek", "deepseek-legacy"] = "deepseek"
+    gomp_spincount: Natural = 10_000
     extra: dict[str, Scalar] = Field(default_factory=dict)
 
     @field_validator("extra")

@@ -32,6 +32,7 @@ class _Article:
     title: str
     description: str
     measured: date | None
+    order: int
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -87,7 +88,7 @@ def _navigation(config: MkDocsConfig) -> list[object]:
 
 
 def _articles(docs: Path) -> list[_Article]:
-    """Return the articles below *docs*, newest measurement first."""
+    """Return the articles below *docs* in their authors' order; equal ones newest first."""
     found = []
     for path in sorted((docs / "articles").glob("*.md")):
         if path.name != "index.md":
@@ -99,9 +100,11 @@ def _articles(docs: Path) -> list[_Article]:
                     title=str(meta.get("title", path.stem)),
                     description=str(meta.get("description", "")),
                     measured=date.fromisoformat(str(measured)) if measured else None,
+                    order=int(meta.get("order", 100)),
                 )
             )
-    return sorted(found, key=lambda article: article.measured or date.min, reverse=True)
+    newest = sorted(found, key=lambda article: article.measured or date.min, reverse=True)
+    return sorted(newest, key=lambda article: article.order)
 
 
 def _list(page: Page, config: MkDocsConfig, files: Files) -> Iterator[str]:

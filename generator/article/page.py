@@ -69,17 +69,20 @@ def render_page(templates: Sequence[Path], evidence: Evidence, lang: Language) -
 def render_index(
     templates: Sequence[Path], all_evidence: Sequence[Evidence], lang: Language
 ) -> str:
-    """Render the list of articles, newest measurement first."""
+    """Render the list of articles in their authors' order; equal ones newest first."""
     environment = template_environment(templates)
     words = read_words(_home(templates, "strings.yaml"), lang)
-    ordered = sorted(all_evidence, key=lambda e: (e.measured_on or "", e.declaration.article))
+    newest = sorted(
+        all_evidence, key=lambda e: (e.measured_on or "", e.declaration.article), reverse=True
+    )
+    ordered = sorted(newest, key=lambda e: e.declaration.head.order)
     return (
         environment.get_template("index.md.j2")
         .render(
             lang=lang,
             word=lambda key: Markup(words.label(key)),  # noqa: S704 - our own words
             day=words.day,
-            articles=list(reversed(ordered)),
+            articles=ordered,
         )
         .strip()
         + "\n"
@@ -121,7 +124,11 @@ def _home(templates: Sequence[Path], name: str) -> Path:
 
 def _front_matter(evidence: Evidence, lang: Language) -> str:
     head = evidence.declaration.head
-    lines = {"title": head.title.of(lang), "description": head.summary.of(lang)}
+    lines: dict[str, str | int] = {
+        "title": head.title.of(lang),
+        "description": head.summary.of(lang),
+        "order": head.order,
+    }
     if evidence.measured_on:
         lines["measured"] = evidence.measured_on
     quoted = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in lines.items()]

@@ -12,7 +12,7 @@ from generator.cli.targets import Project, with_targets
 @with_targets
 @click.option("--model", "models", multiple=True, help="A pinned model, declared or not.")
 @click.option("--engine", help="This pinned engine in place of the first declared one.")
-@click.option("--all", "every", is_flag=True, help="Every declared model and engine.")
+@click.option("--all", "every", is_flag=True, help="Everything that is declared.")
 @click.pass_obj
 def command(
     project: Project,

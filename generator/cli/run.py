@@ -45,6 +45,12 @@ SECONDS = click.FloatRange(min=0, min_open=True)
     metavar="SECONDS",
     help="How long an answer may take; by default according to its tokens and the model's size.",
 )
+@click.option(
+    "--build",
+    "with_site",
+    is_flag=True,
+    help="Build the site when the first article is measured, and again at the end.",
+)
 @click.pass_obj
 def command(
     project: Project,
@@ -57,6 +63,7 @@ def command(
     repin: bool,
     start_limit: float | None,
     ask_limit: float | None,
+    with_site: bool,
 ) -> None:
     """Measure, and write one receipt for each experiment.
 
@@ -64,17 +71,18 @@ def command(
     A run that is cut off goes on where it stopped when the same command is given again. The
     receipt of an earlier run stays until the new one is whole.
 
-    An experiment that declares several models or engines is measured with the first of each,
-    unless others are named; a pin that it does not declare takes the first one's place.
+    Without targets, the first set is measured; --all adds the experiments that are declared for the
+    second one. An experiment that declares several models or engines is measured with all of them,
+    unless one is named; a pin that it does not declare takes the first one's place.
     """
     from generator.bench import Bench
     from generator.cli.failures import failed_asks
     from generator.cli.local import first_engine, with_own
     from generator.cli.progress import Reporter
+    from generator.cli.run_warnings import warn_after, warn_before, warn_of
     from generator.declaration import Override
     from generator.estimate import size_of
-    from generator.host import load
-    from generator.limits import Limits, crowding, overload, usable_cpus
+    from generator.limits import Limits
     from generator.lock import locked
     from generator.measure import measure, open_ledger, plan_experiment, write_sums
     from generator.models.store import Store
@@ -99,67 +107,44 @@ def command(
         bench = Bench(project.root, pins, store, reporter, limits)
         for plan in plans:
             bench.prepare(plan)
-            for line in crowding(plan, bench.host):
-                note(f"warning: {line}")
-        threads = max(max(b.server.threads, b.server.threads_batch) for p in plans for b in p.boots)
-        busy = overload(load()[:1], bench.host, threads)
-        if busy is not None:
-            note(
-                f"warning: the load is {busy:.1f} on {usable_cpus(bench.host):g} usable CPUs, too "
-                "much to time anything: answers do not depend on it, speeds do"
-            )
+        busy = warn_before(plans, bench.host)
         ledgers = [open_ledger(project.root, declaration.article) for declaration, _ in chosen]
         for (declaration, names), ledger in zip(chosen, ledgers, strict=True):
             for name in names:
                 resolved = declaration.experiments[name]
                 receipts.append(measure(bench, declaration, resolved, reporter, ledger))
                 write_sums(project.root, declaration.article)
-                _warn(receipts[-1])
+                warn_of(receipts[-1])
             write_matrices(project.root, declaration)
+            if with_site and declaration is chosen[0][0] and len(chosen) > 1:
+                _build_early(project, declaration.article)
         for ledger in ledgers:
             ledger.remove()
-    overloads = [receipt.overload for receipt in receipts if receipt.overload is not None]
-    if overloads and busy is None:
-        note(
-            f"warning: the load reached {max(overloads):.1f} while {len(overloads)} of "
-            f"{len(receipts)} experiments were measured: compare no speeds of theirs"
-        )
-    error = failed_asks(receipts, asks)
-    if error is not None:
-        raise error
+    if not busy:
+        warn_after(receipts)
+    failed = failed_asks(receipts, asks)
+    if with_site:
+        _build(project, project.articles(()))
+    if failed is not None:
+        raise failed
     say(good(f"Measured {asks} asks; receipts are in receipts/."))
 
 
-def _warn(receipt: Receipt) -> None:
-    from generator.chat_template import impure
-    from generator.chat_template_files import warning
-    from generator.clock import set_back
+def _build_early(project: Project, article: str) -> None:
+    """Build the site as soon as its first article can be read; what is wrong with it can wait."""
+    from generator.errors import ReceiptsError
 
-    own = {
-        str(boot.props.get("chat_template", "")): boot.model
-        for boot in receipt.boots
-        if boot.settings["chat_template"] is None
-        and any(ask.endpoint == "chat" for ask in boot.asks)
-    }
-    for template, model in own.items():
-        for call in impure(template):
-            note(f"warning: {warning(f'the chat template of {model}', call)}")
-    for boot in receipt.boots:
-        for ask in boot.asks:
-            for odd in ask.mismatches:
-                note(
-                    f"warning: {receipt.experiment}, {boot.name}/{ask.name}: {odd.name} was asked "
-                    f"as {odd.declared!r} and is reported as {odd.effective!r}"
-                )
-        for odd in boot.mismatches:
-            note(
-                f"warning: {receipt.experiment}, boot {boot.name}: {odd.name} was declared "
-                f"{odd.declared!r} and is {odd.effective!r}"
-            )
-    back = set_back(receipt)
-    if back is not None:
-        note(
-            f"warning: {receipt.experiment}: the clock was set back by {back.seconds:.0f} s before "
-            f"{back.where}: the receipt's dates are wrong, its durations are not; set the clock "
-            "and measure again"
-        )
+    try:
+        _build(project, [article])
+    except ReceiptsError as error:
+        note(f"warning: the site is not built yet: {error.what}")
+
+
+def _build(project: Project, articles: list[str]) -> None:
+    """Render *articles* and build the site, and say where it is."""
+    from generator.publish import render_articles
+    from generator.site import build
+
+    render_articles(project.root, project.templates, articles)
+    report = build(project.root)
+    note(f"{', '.join(articles)}: {report.pages} pages in public/. Look at them: receipts serve")

@@ -52,8 +52,9 @@ class Project:
         Args:
             targets: Articles, experiments and variants; an experiment means its variants.
             override: Pins to be used in place of the declared first ones.
-            every_variant: Whether an experiment means all its variants, or the one that has the
-                pins of *override* and, where it names none, the first ones.
+            every_variant: Whether experiments of the second set are meant that nobody names (an
+                article that has no other is named for them), and all variants whatever *override* says. Otherwise an experiment means all its
+                variants unless *override* narrows them.
         """
         from generator.declaration import Override
         from generator.evidence import declare
@@ -71,7 +72,10 @@ class Project:
             for name in named:
                 if name and name not in known:
                     raise _unknown("experiment", name, known)
-            wanted = declaration.firsts if not named or "" in named else named
+            unasked = declaration.firsts if every_variant else declaration.first_set
+            if named and not unasked:
+                unasked = declaration.firsts
+            wanted = unasked if not named or "" in named else named
             meant = [
                 variant
                 for name in wanted
@@ -80,7 +84,7 @@ class Project:
             chosen.append((declaration, meant))
         if faults:
             raise InputError(faults)
-        return chosen
+        return sorted(chosen, key=lambda pair: pair[0].head.order)
 
 
 def _meant(
@@ -91,14 +95,15 @@ def _meant(
     if first.name != first.experiment:
         return [name]
     variants = declaration.variants(name)
-    if every_variant:
+    if every_variant or override is None:
         return variants
-    wanted = (
-        (override.model if override else None) or first.model,
-        (override.engine if override else None) or first.engine,
-    )
     known = declaration.experiments
-    return [v for v in variants if (known[v].model, known[v].engine) == wanted]
+    return [
+        variant
+        for variant in variants
+        if override.model in (None, known[variant].model)
+        and override.engine in (None, known[variant].engine)
+    ]
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> InputError:
@@ -115,7 +120,7 @@ def with_targets(function: Callable[..., Any]) -> Callable[..., Any]:
 def with_pins(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that say with which pins an experiment is meant."""
     for option in (
-        click.option("--all", "every", is_flag=True, help="Every declared model and engine."),
+        click.option("--all", "every", is_flag=True, help="Everything that is declared."),
         click.option("--engine", help="This pinned engine in place of the first declared one."),
         click.option("--model", help="This pinned model in place of the first declared one."),
     ):

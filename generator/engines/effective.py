@@ -39,6 +39,7 @@ LOG_LINES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "cache_type_v": (r"llama_kv_cache: size = .*\bV \((\w+)\)", str),
     "flash_attn": (r"llama_context: flash_attn += (\w+)", str),
     "cache_ram_mib": (r"prompt cache is enabled, size limit: (\d+) MiB", int),
+    "gomp_spincount": (r"^ *GOMP_SPINCOUNT = '(\d+)'", int),
 }
 """Where the log tells a setting, and how its words become a value. The last line counts."""
 FLASH_WORDS = {"enabled": "on", "disabled": "off"}
@@ -57,7 +58,7 @@ def observe(log: str, props: Mapping[str, Any], template: str | None) -> dict[st
     """
     seen: dict[str, Any] = {}
     for name, (pattern, convert) in LOG_LINES.items():
-        found = re.findall(pattern, log)
+        found = re.findall(pattern, log, flags=re.MULTILINE)
         if found:
             seen[name] = convert(found[-1])
     if "prompt cache is disabled" in log:

@@ -14,6 +14,7 @@ from generator.engines.base import RunningServer
 from generator.engines.effective import compare, observe
 from generator.engines.process import ServerProcess
 from generator.engines.ready import start_timeout_s, wait_until_ready
+from generator.engines.table import environment
 from generator.errors import EngineError
 from generator.pin_types import shard_names
 from generator.settings import ServerSettings
@@ -75,7 +76,12 @@ def held(start: Start) -> Iterator[RunningServer]:
 
 def _process(start: Start) -> ServerProcess:
     try:
-        return ServerProcess(start.command, json.dumps(start.order).encode() + b"\n", start.aliases)
+        return ServerProcess(
+            start.command,
+            json.dumps(start.order).encode() + b"\n",
+            start.aliases,
+            environment(start.settings),
+        )
     except OSError as error:
         raise EngineError(
             f"The engine's process could not be started: {error.strerror or error}.",

@@ -24,10 +24,6 @@ LINE_WIDTH = 3 * ROW_WIDTH
 # Settings of the engine must come from the declaration, so none are let in by the environment
 # (LLAMA_ARG_*, GGML_*, OMP_*).
 KEPT_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "SYSTEMROOT")
-# How often a thread of OpenMP looks for the others before it sleeps. Without a bound, one busy
-# neighbour takes the embedded engine from 69 tokens a second to 0.5; with it a quiet machine loses
-# nothing, since the others come long before.
-SPIN_COUNT = 10_000
 CAUSES = {
     "SIGILL": "it used an instruction that this CPU does not have: it was built for another CPU",
     "SIGKILL": "it was killed by the system or by somebody, most often for want of memory",
@@ -57,10 +53,15 @@ class ServerProcess:
         order: Written to its standard input, which then stays open: its end tells the server that
             we are gone.
         aliases: Text to be replaced in the log when it is shown, such as a path by a name.
+        environment: What it is given besides the little that is kept of our own.
     """
 
     def __init__(
-        self, command: Sequence[str], order: bytes, aliases: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        order: bytes,
+        aliases: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._aliases = dict(aliases or {})
         self._death: str | None = None
@@ -74,7 +75,7 @@ class ServerProcess:
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
-                env={**kept, "LC_ALL": "C.UTF-8", "GOMP_SPINCOUNT": str(SPIN_COUNT)},
+                env={**kept, "LC_ALL": "C.UTF-8", **(environment or {})},
                 start_new_session=True,
             )
         except BaseException:

@@ -74,7 +74,17 @@ TABLE: Mapping[str, Knob] = {
     "jinja": Knob(_switch("--jinja", "--no-jinja"), "use_jinja"),
     "reasoning_format": Knob(_valued("--reasoning-format"), "reasoning_format", _reasoning),
 }
-"""Every setting but `chat_template`, which is a file, and `extra`, which has no fixed names."""
+"""Every setting but `chat_template`, which is a file, `gomp_spincount`, which is a variable of the
+environment, and `extra`, which has no fixed names."""
+
+
+def environment(settings: ServerSettings) -> dict[str, str]:
+    """Return the variables with which a server is started, by their names.
+
+    They are not in the command line: an engine without GCC's OpenMP does not read them, and with it
+    they change when an answer comes and no bit of it. OpenMP writes what it uses into the log.
+    """
+    return {"GOMP_SPINCOUNT": str(settings.gomp_spincount), "OMP_DISPLAY_ENV": "VERBOSE"}
 
 
 def command_line(settings: ServerSettings, model: str, *, template: str | None = None) -> list[str]:

@@ -9,6 +9,10 @@ from generator.settings import ServerSettings
 
 # Lines as the wheel 2026.10.11549 writes them at verbosity 4.
 LOG = """\
+OPENMP DISPLAY ENVIRONMENT BEGIN
+  GOMP_STACKSIZE = '0'
+  GOMP_SPINCOUNT = '10000'
+OPENMP DISPLAY ENVIRONMENT END
 0.00.002.947 I cmn  common_param: system_info: n_threads = 2 (n_threads_batch = 2) / 2 | CPU : \
 SSE3 = 1 | LLAMAFILE = 1 | OPENMP = 1 | REPACK = 1 | \n\
 0.00.003.659 I srv          init: using 2 threads for HTTP server
@@ -38,6 +42,7 @@ def test_everything_the_log_tells_is_read() -> None:
         "threads": 2,
         "threads_batch": 2,
         "threads_http": 2,
+        "gomp_spincount": 10_000,
         "n_ctx": 4096,
         "n_batch": 2048,
         "n_ubatch": 512,
@@ -69,6 +74,7 @@ def test_a_log_that_tells_nothing_differs_in_nothing() -> None:
         (ServerSettings(n_parallel=4), "n_parallel", 4, 1),
         (ServerSettings(cache_type_k="q8_0"), "cache_type_k", "q8_0", "f16"),
         (ServerSettings(cache_ram_mib=100), "cache_ram_mib", 100, 0),
+        (ServerSettings(gomp_spincount=0), "gomp_spincount", 0, 10_000),
     ],
 )
 def test_a_setting_that_became_another_is_named(

@@ -10,8 +10,9 @@ from generator.engines.process import ROW_WIDTH, TAIL_ROWS, ServerProcess, descr
 from generator.errors import EngineError
 
 
-def process(code: str) -> ServerProcess:
-    return ServerProcess([sys.executable, "-c", code], b"order\n")
+def process(code: str, **environment: str) -> ServerProcess:
+    command = [sys.executable, "-c", code]
+    return ServerProcess(command, b"order\n", environment=environment)
 
 
 def test_an_end_is_waited_for() -> None:
@@ -34,8 +35,8 @@ def test_a_process_that_goes_on_is_not_waited_for_longer() -> None:
     assert going_on.ends_within(0.0)
 
 
-def said(code: str) -> list[str]:
-    speaking = process(f"input(); {code}")
+def said(code: str, **environment: str) -> list[str]:
+    speaking = process(f"input(); {code}", **environment)
     try:
         assert speaking.ends_within(20.0)
         return speaking.log_tail()
@@ -49,6 +50,24 @@ def test_the_end_of_a_log_fits_on_a_screen(width: int) -> None:
     assert 0 < sum(-(-len(line) // ROW_WIDTH) for line in lines) <= TAIL_ROWS
     assert len(lines) == TAIL_ROWS // min(3, -(-width // ROW_WIDTH))
     assert width > 3 * ROW_WIDTH or lines[-1].endswith("99")
+
+
+def test_the_environment_is_what_was_given_and_nothing_of_the_users_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "GGML_SEED", "LLAMA_ARG_THREADS"):
+        monkeypatch.setenv(name, "99")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    named = [
+        "LC_ALL",
+        "GOMP_SPINCOUNT",
+        "OMP_WAIT_POLICY",
+        "GGML_SEED",
+        "LLAMA_ARG_THREADS",
+        "PATH",
+    ]
+    code = f"import os; print([os.environ.get(name) for name in {named}])"
+    assert said(code, GOMP_SPINCOUNT="7") == ["['C.UTF-8', '7', None, None, None, '/usr/bin:/bin']"]
 
 
 def test_what_cannot_be_seen_is_not_in_the_end_of_a_log() -> None:

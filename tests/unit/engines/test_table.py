@@ -6,12 +6,19 @@ import shlex
 
 import pytest
 
-from generator.engines.table import TABLE, command_line, wheel_fields
+from generator.engines.table import TABLE, command_line, environment, wheel_fields
 from generator.settings import ServerSettings
 
 
 def test_every_setting_is_in_the_table() -> None:
-    assert set(TABLE) | {"chat_template", "extra"} == set(ServerSettings.model_fields)
+    elsewhere = {"chat_template", "extra", "gomp_spincount"}
+    assert set(TABLE) | elsewhere == set(ServerSettings.model_fields)
+
+
+def test_the_spin_count_goes_by_the_environment() -> None:
+    assert environment(ServerSettings())["GOMP_SPINCOUNT"] == "10000"
+    assert environment(ServerSettings(gomp_spincount=7))["GOMP_SPINCOUNT"] == "7"
+    assert "7" not in command_line(ServerSettings(gomp_spincount=7), "m")
 
 
 def test_no_two_settings_share_a_field() -> None:
