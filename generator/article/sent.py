@@ -86,7 +86,9 @@ class Sent:
             for key, places in self._differing.items()
             if key not in beside
         ]
-        return Markup("<br><small>{}</small>").format(Markup(" · ").join(parts)) if parts else Markup()
+        return (
+            Markup("<br><small>{}</small>").format(Markup(" · ").join(parts)) if parts else Markup()
+        )
 
     @cached_property
     def _asks(self) -> list[tuple[str, BootRecord, AskRecord]]:
@@ -100,7 +102,9 @@ class Sent:
     def _differing(self) -> dict[str, list[Place | None]]:
         """Return what was not sent to every ask alike: at each name the place of every ask."""
         aliases = {str(path[0]): name for name, paths in _NAMES.items() for path in paths}
-        names = dict.fromkeys(aliases.get(key, key) for *_, ask in self._asks for key in ask.request)
+        names = dict.fromkeys(
+            aliases.get(key, key) for *_, ask in self._asks for key in ask.request
+        )
         found = {name: self._all(name, None, None) for name in names}
         return {name: places for name, places in found.items() if not _same(places)}
 

@@ -10,7 +10,7 @@ from generator.audit.pinned import check_pins
 from generator.audit.planned import check_plan
 from generator.declaration import Declaration
 from generator.errors import AuditError
-from generator.measure import plan_experiment
+from generator.experiments import plan_experiment
 from generator.pins import Pins
 from generator.plan import Plan
 from generator.publish import analyse
@@ -106,9 +106,7 @@ def _check_analysis(report: Report, file: str, receipt: Receipt) -> None:
     )
 
 
-def _check_declared(
-    report: Report, file: str, declaration: Declaration, receipt: Receipt
-) -> Plan:
+def _check_declared(report: Report, file: str, declaration: Declaration, receipt: Receipt) -> Plan:
     """Check that nothing which a measurement fixes was changed since; wording may have been."""
     report.checked += 1
     for change in changes(declaration, receipt.experiment, receipt):

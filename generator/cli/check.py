@@ -57,7 +57,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
 def _unpinned(pins: Pins, experiment: Resolved[Experiment]) -> Iterator[Fault]:
     """Return the pins that there are not; a sweep may change them from boot to boot."""
     from generator.errors import InputError
-    from generator.measure import plan_experiment
+    from generator.experiments import plan_experiment
 
     named = [(boot.engine, boot.model) for boot in plan_experiment(experiment).boots]
     for engine, model in dict.fromkeys([(experiment.engine, experiment.model), *named]):

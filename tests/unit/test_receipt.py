@@ -80,8 +80,14 @@ def test_what_is_no_json_is_refused(tmp_path: Path, text: str | bytes, what: str
 
 
 def test_a_newer_schema_is_refused_by_its_version(tmp_path: Path) -> None:
-    with pytest.raises(AuditError, match="/schema_version is 2"):
-        read(_written(tmp_path, _changed(schema_version=2, unheard_of=1)), name="b.json")
+    with pytest.raises(AuditError, match="/schema_version is 3"):
+        read(_written(tmp_path, _changed(schema_version=3, unheard_of=1)), name="b.json")
+
+
+def test_an_older_schema_is_refused_with_the_remedy_to_measure_again(tmp_path: Path) -> None:
+    with pytest.raises(AuditError, match="/schema_version is 1") as caught:
+        read(_written(tmp_path, _changed(schema_version=1)), name="b.json")
+    assert "receipts run" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

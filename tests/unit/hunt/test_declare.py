@@ -10,9 +10,9 @@ from generator.article.lint import lint_article
 from generator.declaration import Declaration
 from generator.errors import RunError
 from generator.evidence import declare
+from generator.experiments import plan_experiment
 from generator.hunt.declare import write_find
 from generator.hunt.wish import resolve
-from generator.measure import plan_experiment
 from tests.project import templates_of
 from tests.unit.hunt.flipping import COLD_WARM, MODEL, sides_of
 
