@@ -44,7 +44,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
         if pins is not None:
             for experiment in declaration.experiments.values():
                 faults += _unpinned(pins, experiment)
-        faults += lint_article(project.root, project.templates, declaration)
+        faults += lint_article(project.templates, declaration)
     if as_json:
         say_json([fault.__dict__ for fault in sorted(set(faults))])
     if faults:

@@ -51,7 +51,7 @@ WORDING = [
     ("en: Two", "en: Another"),
     ("en: Three", "en: Another"),
     ("en: Four", "en: Another"),
-    ("en: Five", "en: Five, then"),
+    ("en: Five", "en: Five; six"),
     ("claims:", "# a note\nclaims:"),
 ]
 
