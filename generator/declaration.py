@@ -204,7 +204,7 @@ class Resolved(Generic[E_co]):
         return next(iter(self.prompts.values()))
 
     def with_pins(self, model: str, engine: str) -> Self:
-        """Return the same experiment as a run asks it that puts these pins in the declared place."""
+        """Return the experiment as a run asks it that puts these pins in the declared place."""
         used = {"model": model, "engine": engine}
         declared = {"model": self.model, "engine": self.engine}
         return replace(

@@ -12,7 +12,7 @@ from generator import __version__, host
 from generator.bench import Bench, file_record
 from generator.claims import conditions
 from generator.declaration import Declaration, Experiment, Resolved
-from generator.experiments import kinds
+from generator.experiments import kinds, plan_experiment
 from generator.files import write_atomically
 from generator.journal import Journal
 from generator.ledger import Ledger
@@ -33,12 +33,6 @@ from generator.run import Watcher, run_plan, utc_now
 
 # what a measurement writes; git must not take it for a change of the program
 MEASURED = (":!receipts/*/*.json", ":!receipts/*/SHA256SUMS", ":!site/*/articles/*.md")
-
-
-def plan_experiment(resolved: Resolved[Experiment]) -> Plan:
-    """Expand an experiment to its boots and asks; pure."""
-    kind = kinds()[resolved.spec.kind]
-    return Plan(resolved.article, resolved.name, kind.name, kind.expand(resolved))
 
 
 def measure(

@@ -55,4 +55,4 @@ class Bilingual(Model):
 
 
 Wording = Annotated[Bilingual, Field(exclude=True)]
-"""Words beside what is measured: no part of a plan or receipt, so they may be mended at any time."""
+"""Words that no plan or receipt holds, so that they may be mended without measuring again."""

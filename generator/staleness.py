@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from generator.claims import conditions
 from generator.declaration import Declaration, Experiment, Resolved
-from generator.measure import plan_experiment
+from generator.experiments import plan_experiment
 from generator.named_files import for_receipt
 from generator.pin_changes import differences
 from generator.plan import Ask, Plan

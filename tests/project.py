@@ -12,8 +12,9 @@ from generator.chat_template_files import chat_template_path
 from generator.claims import conditions
 from generator.declaration import Declaration
 from generator.evidence import Evidence, declare, gather
+from generator.experiments import plan_experiment
 from generator.files import write_atomically
-from generator.measure import plan_experiment, write_sums
+from generator.measure import write_sums
 from generator.pin_types import WheelEngine
 from generator.pins import Pins, load_pins
 from generator.plan import Ask, Boot, seed_word

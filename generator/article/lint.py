@@ -32,11 +32,10 @@ _BOLD = re.compile(r"\*\*[^*\n]*[。，！？：；、”）]\*\*[\u4e00-\u9fff]
 _CALLS = ("claim", "show", "fact", "partial", "request", "receipt_link")
 
 
-def lint_article(root: Path, templates: Sequence[Path], declaration: Declaration) -> list[Fault]:
+def lint_article(templates: Sequence[Path], declaration: Declaration) -> list[Fault]:
     """Check an article's two templates and its claims' sentences.
 
     Args:
-        root: The project's root.
         templates: Folders searched in order.
         declaration: The article's declaration.
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from generator.article.html import finalize
 from generator.receipt import AskRecord, BootRecord, Receipt
 
-UNSENT = "—"
+UNSENT = Markup("—")
 # a limit and a prompt have another name at each endpoint
 _NAMES: Mapping[str, Sequence[tuple[str | int, ...]]] = {
     "max_tokens": [("n_predict",), ("max_tokens",)],
@@ -117,7 +117,7 @@ class Sent:
 
     def _shown(self, place: Place | None) -> Markup:
         if place is None or place[1] is None:
-            return Markup(UNSENT)
+            return UNSENT
         pointer, value = place
         if isinstance(value, dict | list):
             return finalize(value)

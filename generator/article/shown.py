@@ -1,4 +1,4 @@
-"""What a template sees of today's declaration: names and wording, and nothing that was to be sent."""
+"""What a template sees of today's declaration: names and wording, no settings."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from generator.audit.planned import check_plan
 from generator.audit.prompts import check_prompts
 from generator.declaration import Declaration
 from generator.errors import AuditError
-from generator.measure import plan_experiment
+from generator.experiments import plan_experiment
 from generator.pins import Pins
 from generator.plan import Plan
 from generator.publish import analyse

@@ -46,7 +46,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
             for experiment in declaration.experiments.values():
                 faults += _unpinned(pins, experiment)
         faults += template_faults(project.root, declaration)
-        faults += lint_article(project.root, project.templates, declaration)
+        faults += lint_article(project.templates, declaration)
         for line in template_warnings(project.root, declaration):
             note(f"warning: {line}")
     if as_json:
@@ -61,7 +61,7 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
 def _unpinned(pins: Pins, experiment: Resolved[Experiment]) -> Iterator[Fault]:
     """Return the pins that there are not; a sweep may change them from boot to boot."""
     from generator.errors import InputError
-    from generator.measure import plan_experiment
+    from generator.experiments import plan_experiment
 
     named = [(boot.engine, boot.model) for boot in plan_experiment(experiment).boots]
     for engine, model in dict.fromkeys([(experiment.engine, experiment.model), *named]):

@@ -25,7 +25,7 @@ def command(
     from generator.bench import Bench
     from generator.cli.progress import Reporter
     from generator.declaration import Override
-    from generator.measure import plan_experiment
+    from generator.experiments import plan_experiment
     from generator.models.sources import expected, fetch_model
     from generator.models.store import Store
     from generator.pins import load_pins

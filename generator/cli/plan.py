@@ -25,7 +25,7 @@ def command(
     """Show the boots and asks of a run, and each plan's digest."""
     from generator.declaration import Override
     from generator.estimate import estimate_s, size_of
-    from generator.measure import plan_experiment
+    from generator.experiments import plan_experiment
 
     plans = [
         plan_experiment(declaration.experiments[name])

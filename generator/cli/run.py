@@ -82,9 +82,10 @@ def command(
     from generator.cli.run_warnings import warn_after, warn_before, warn_of
     from generator.declaration import Override
     from generator.estimate import size_of
+    from generator.experiments import plan_experiment
     from generator.limits import Limits
     from generator.lock import locked
-    from generator.measure import measure, open_ledger, plan_experiment, write_sums
+    from generator.measure import measure, open_ledger, write_sums
     from generator.models.store import Store
     from generator.pins import load_pins
     from generator.publish import write_matrices

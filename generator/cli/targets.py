@@ -52,9 +52,9 @@ class Project:
         Args:
             targets: Articles, experiments and variants; an experiment means its variants.
             override: Pins to be used in place of the declared first ones.
-            every_variant: Whether experiments of the second set are meant that nobody names (an
-                article that has no other is named for them), and all variants whatever *override* says. Otherwise an experiment means all its
-                variants unless *override* narrows them.
+            every_variant: Whether experiments of the second set are meant that nobody names, and
+                all variants whatever *override* says. Otherwise an experiment means all its
+                variants unless *override* narrows them, and an article its first set, if any.
         """
         from generator.declaration import Override
         from generator.evidence import declare

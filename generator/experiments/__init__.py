@@ -7,7 +7,9 @@ import pkgutil
 from functools import cache
 from typing import Any
 
+from generator.declaration import Experiment, Resolved
 from generator.experiments.kind import Kind
+from generator.plan import Plan
 
 
 @cache
@@ -19,3 +21,9 @@ def kinds() -> dict[str, Kind[Any, Any]]:
         if isinstance(kind, Kind):
             found[kind.name] = kind
     return dict(sorted(found.items()))
+
+
+def plan_experiment(resolved: Resolved[Experiment]) -> Plan:
+    """Expand an experiment to its boots and asks; pure."""
+    kind = kinds()[resolved.spec.kind]
+    return Plan(resolved.article, resolved.name, kind.name, kind.expand(resolved))

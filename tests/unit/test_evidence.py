@@ -9,7 +9,7 @@ import pytest
 
 from generator.declaration import Override
 from generator.errors import AuditError, InputError, ReceiptsError
-from generator.evidence import articles, declare, gather, read_evidence, read_receipts
+from generator.evidence import Evidence, articles, declare, gather, read_evidence, read_receipts
 from generator.files import write_atomically
 from generator.receipt import Receipt, receipt_path, render
 from tests.factory import completion_response, make_boot, make_receipt
@@ -59,7 +59,7 @@ def test_the_last_measurement_dates_the_article(root: Path) -> None:
         name: _receipt("a", measured_on=day)
         for name, day in (("runs", "2026-01-02"), ("b", "2026-03-01"), ("c", "2025-12-31"))
     }
-    assert gather(declare(root, "right"), receipts).measured_on == "2026-03-01"
+    assert Evidence(declare(root, "right"), receipts, {}, {}).measured_on == "2026-03-01"
 
 
 def test_receipts_of_undeclared_experiments_are_not_evidence(root: Path) -> None:

@@ -14,7 +14,8 @@ from generator.bench import Bench, file_record
 from generator.declaration import Declaration
 from generator.errors import EngineError, InputError
 from generator.evidence import declare
-from generator.measure import measure, open_ledger, plan_experiment, write_sums
+from generator.experiments import plan_experiment
+from generator.measure import measure, open_ledger, write_sums
 from generator.plan import Boot, Plan
 from generator.receipt import Receipt, read, receipt_path
 from generator.settings import ServerSettings
@@ -38,7 +39,21 @@ experiments:
     endpoint: completion
     runs: 3
     sampling: {seed: drawn}
+claims:
+  differ:
+    when: runs.distinct > 1
+    topic: {zh: 四, en: Four}
+    holds: {zh: 五, en: Five}
+    fails: {zh: 六, en: Six}
 """
+WORDING = [
+    ("en: One", "en: Another"),
+    ("en: Two", "en: Another"),
+    ("en: Three", "en: Another"),
+    ("en: Four", "en: Another"),
+    ("en: Five", "en: Five; six"),
+    ("claims:", "# a note\nclaims:"),
+]
 
 
 @dataclass
@@ -185,6 +200,31 @@ def test_a_changed_declaration_does_not_go_on_with_the_old_run(project: Project)
     receipt = project.measure()
     assert len(receipt.boots[0].lives) == 1
     assert {ask.request["prompt"] for _, ask in receipt.asks()} == {"Goodbye"}
+
+
+def _interrupted_and_edited(project: Project, old: str, new: str) -> Receipt:
+    """Cut a run off after its third event, edit the declaration, and run again."""
+    with pytest.raises(KillError):
+        project.measure(Watching(3))
+    path = project.root / "receipts" / "some-article.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    project.declaration = declare(project.root, "some-article")
+    return project.measure()
+
+
+@pytest.mark.parametrize(("old", "new"), WORDING)
+def test_mended_wording_throws_no_answer_away(project: Project, old: str, new: str) -> None:
+    receipt = _interrupted_and_edited(project, old, new)
+    assert len(receipt.boots[0].lives) == 2
+    assert len(project.bench.engine.requests) < 6
+
+
+def test_a_condition_is_not_written_between_two_answers(project: Project) -> None:
+    receipt = _interrupted_and_edited(project, "when: runs.distinct > 1", "when: runs.distinct > 2")
+    assert len(receipt.boots[0].lives) == 1
+    assert receipt.claims == {"differ": "runs.distinct > 2"}
 
 
 def test_failures_are_in_the_receipt(project: Project) -> None:

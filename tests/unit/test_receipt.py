@@ -84,10 +84,10 @@ def test_a_newer_schema_is_refused_by_its_version(tmp_path: Path) -> None:
         read(_written(tmp_path, _changed(schema_version=3, unheard_of=1)), name="b.json")
 
 
-def test_an_older_schema_is_refused_and_must_be_measured_again(tmp_path: Path) -> None:
+def test_an_older_schema_is_refused_with_the_remedy_to_measure_again(tmp_path: Path) -> None:
     with pytest.raises(AuditError, match="/schema_version is 1") as caught:
         read(_written(tmp_path, _changed(schema_version=1)), name="b.json")
-    assert "Measure again" in caught.value.remedy
+    assert "receipts run" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_bare_number_is_placed() -> None:
 
 
 def lint(project: Path) -> list[Fault]:
-    return lint_article(project, templates_of(project), declare(project, "small"))
+    return lint_article(templates_of(project), declare(project, "small"))
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -79,7 +79,7 @@ def page(project: Path, lang: str) -> Path:
 def test_sound_articles_have_no_faults(project: Path) -> None:
     assert lint(project) == []
     for declaration in (ROOT / "receipts").glob("*.yaml"):
-        assert lint_article(ROOT, [SHIPPED], declare(ROOT, declaration.stem)) == []
+        assert lint_article([SHIPPED], declare(ROOT, declaration.stem)) == []
 
 
 def test_missing_template(project: Path) -> None:

@@ -13,6 +13,7 @@ from generator.audit import Finding, audit_article
 from generator.audit.findings import differences, shorten
 from generator.cli import invoke
 from generator.measure import write_sums
+from generator.publish import render_articles
 from tests.project import templates_of
 
 RECEIPT = Path("receipts/small/runs.json")
@@ -214,19 +215,31 @@ def test_fact_that_points_to_nothing_is_caught(project: Path) -> None:
         ("prompt: The sky is", "prompt: The sky is blue", "/declaration/experiment/prompts/prompt"),
         ("runs: 4", "runs: 3", "/plan_sha256"),
         ("max_tokens: 8", "max_tokens: 9", "/declaration/experiment/sampling/max_tokens"),
-        ("# ", "", ""),
+        ("when: runs.distinct > 1", "when: runs.distinct > 2", "/claims/differ"),
+        ("  differ:", "  other:", "/claims/other"),
     ],
 )
 def test_changed_declaration_is_caught(project: Path, old: str, new: str, places_too: str) -> None:
+    edit(project / "receipts/small.yaml", old, new)
+    found = audit(project)
+    assert (RECEIPT.as_posix(), places_too) in places(found)
+    stale = [f.check for f in found if f.check.startswith("measured as receipts/small.yaml")]
+    assert stale
+    assert all(" was " in check for check in stale)
+
+
+def test_a_note_in_the_declaration_is_nothing_to_the_audit(project: Path) -> None:
     path = project / "receipts/small.yaml"
-    if old == "# ":
-        path.write_text(path.read_text() + "# a note\n")
-    else:
-        edit(path, old, new)
-    found = places(audit(project))
-    assert (RECEIPT.as_posix(), "/declaration/sha256") in found
-    if places_too:
-        assert (RECEIPT.as_posix(), places_too) in found
+    path.write_text(path.read_text() + "# a note\n")
+    assert audit(project) == []
+
+
+def test_wording_is_mended_by_rendering_again(project: Path) -> None:
+    path = project / "receipts/small.yaml"
+    edit(path, "en: There are", "en: Here are")
+    edit(path, "en: Asked again", "en: Asked once more")
+    render_articles(project, templates_of(project), ["small"])
+    assert audit(project) == []
 
 
 def test_changed_sentence_of_a_claim_is_caught_on_the_page(project: Path) -> None:

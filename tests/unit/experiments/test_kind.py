@@ -14,10 +14,9 @@ import generator
 from generator import experiments
 from generator.article.page import render_page
 from generator.evidence import declare, gather
-from generator.experiments import kinds
+from generator.experiments import kinds, plan_experiment
 from generator.experiments.kind import ask_of, one_boot, seed_of
 from generator.experiments.repeat import Repeat
-from generator.measure import plan_experiment
 from generator.plan import DrawnSeed, EngineSeed, FixedSeed, Seed
 from tests.factory import completion_response, make_boot, make_receipt
 from tests.unit.experiments.resolving import resolved
