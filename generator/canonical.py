@@ -33,11 +33,29 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def pretty(value: Any) -> str:
+def pretty(value: Any, *, as_they_came: str | None = None) -> str:
     """Write *value* as indented JSON with sorted keys and a trailing newline.
 
     Letters of every script stay readable; characters that cannot be seen (bidirectional controls,
     line separators, tags, lone surrogates) are escaped, so that a reviewer sees what is there.
+
+    Args:
+        value: What is written.
+        as_they_came: Objects under this key keep their keys in the order that they have.
     """
-    text = json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    if as_they_came is not None:
+        value = _sorted(value, as_they_came)
+    text = json.dumps(
+        value, sort_keys=as_they_came is None, indent=1, ensure_ascii=False, allow_nan=False
+    )
     return _UNPRINTABLE.sub(_escape, text) + "\n"
+
+
+def _sorted(value: Any, kept: str) -> Any:
+    match value:
+        case dict():
+            return {k: value[k] if k == kept else _sorted(value[k], kept) for k in sorted(value)}
+        case list():
+            return [_sorted(entry, kept) for entry in value]
+        case _:
+            return value

@@ -13,7 +13,7 @@ import httpx
 
 from generator.outcome import KINDS, Answered, Failed, Kind
 from generator.settings import Endpoint
-from generator.wire import WireError, parse_object, parse_stream
+from generator.wire import WireError, parse_object, parse_stream, text_to_keep
 
 PATHS: Mapping[Endpoint, str] = {"completion": "/completion", "chat": "/v1/chat/completions"}
 # After these the process may be dying: it closes its connections before it can be waited for.
@@ -161,4 +161,5 @@ def _read(received: _Received, *, stream: bool) -> Answered | Failed:
         response = {"events": parse_stream(raw)} if stream else parse_object(raw)
     except WireError as error:
         return received.failed(error.kind, str(error))
-    return Answered(status, response, len(raw), hashlib.sha256(raw).hexdigest(), wall_s)
+    digest, kept = hashlib.sha256(raw).hexdigest(), text_to_keep(response, raw)
+    return Answered(status, response, len(raw), digest, kept, wall_s)

@@ -189,7 +189,8 @@ def append(path: Path, event: Mapping[str, Any]) -> None:
 
 
 def _write(file: FileIO, event: Mapping[str, Any], *, durable: bool) -> None:
-    line = canonical(event) + b"\n"
+    # not sorted: a response keeps the order of its keys, or its digest could not be recomputed
+    line = json.dumps(event, separators=(",", ":"), allow_nan=False).encode() + b"\n"
     while line:
         line = line[file.write(line) :]
     if durable:

@@ -48,6 +48,7 @@ class Answered:
         response: Its JSON; of a stream `{"events": […]}`, each event's JSON in order.
         raw_bytes: Its length as received.
         raw_sha256: The digest of it as received.
+        raw: Its text, only where compact JSON of `response` does not give it back.
         wall_s: From sending to the last byte, in seconds.
     """
 
@@ -55,6 +56,7 @@ class Answered:
     response: dict[str, Any]
     raw_bytes: int
     raw_sha256: str
+    raw: str | None
     wall_s: float
 
 

@@ -94,13 +94,20 @@ class GeneratorRecord(Model):
 
 
 class Answered(Model):
-    """A response as received; `response` is its JSON, lossless."""
+    """A response as received.
+
+    Attributes:
+        response: Its JSON, lossless, its keys in the order in which they came.
+        raw: The body's text, only where compact JSON of `response` does not give it back; so
+            `raw_bytes` and `raw_sha256` can be computed again.
+    """
 
     status: Literal["answered"]
     http_status: int
     response: dict[str, Any]
     raw_bytes: Count
     raw_sha256: Sha256
+    raw: str | None
     wall_s: Seconds
 
 
@@ -267,16 +274,12 @@ def read(path: Path, *, name: str) -> Receipt:
             f"{name} is no receipt: {error}.", f"Restore it: git checkout -- {name}"
         ) from error
     version = data.get("schema_version")
-    if isinstance(version, int) and version < SCHEMA_VERSION:
+    if isinstance(version, int) and version != SCHEMA_VERSION:
+        remedy = "Use the version of the program that wrote it, or a newer one."
+        if version < SCHEMA_VERSION:
+            remedy = "Measure again with this program: receipts run."
         raise AuditError(
-            f"{name}: /schema_version is {version}, and receipts have {SCHEMA_VERSION} now: what "
-            "an earlier program did not record cannot be made up.",
-            "Measure again: receipts run.",
-        )
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise AuditError(
-            f"{name}: /schema_version is {version}; this program reads up to {SCHEMA_VERSION}.",
-            "Use the version of the program that wrote it, or a newer one.",
+            f"{name}: /schema_version is {version}; this program reads {SCHEMA_VERSION}.", remedy
         )
     try:
         return Receipt.model_validate(data)
@@ -292,5 +295,5 @@ def read(path: Path, *, name: str) -> Receipt:
 
 
 def render(receipt: Receipt) -> str:
-    """Return the text of the receipt's file."""
-    return pretty(receipt.model_dump(mode="json"))
+    """Return the text of the receipt's file; the keys of a response stay as they came."""
+    return pretty(receipt.model_dump(mode="json"), as_they_came="response")

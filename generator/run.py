@@ -281,6 +281,7 @@ def _outcome_record(outcome: Answered | Failed) -> AnsweredRecord | FailedRecord
                 response=outcome.response,
                 raw_bytes=outcome.raw_bytes,
                 raw_sha256=outcome.raw_sha256,
+                raw=outcome.raw,
                 wall_s=round(outcome.wall_s, 6),
             )
         case Failed():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from typing import Any, Literal
 
 WireFault = Literal["not_json", "invalid_utf8", "truncated", "engine_error"]
@@ -90,3 +91,25 @@ def parse_stream(raw: bytes) -> list[dict[str, Any]]:
     if not done and not (events and events[-1].get("stop") is True):
         raise WireError("truncated", f"the stream breaks off after {len(events)} events")
     return events
+
+
+def body_of(response: Mapping[str, Any], raw: str | None) -> bytes:
+    """Return the bytes of a body as they were received.
+
+    Args:
+        response: Its JSON, in the order of its keys.
+        raw: Its text, if it is not what `response` gives written compactly.
+    """
+    text = raw
+    if text is None:
+        text = json.dumps(response, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def text_to_keep(response: Mapping[str, Any], raw: bytes) -> str | None:
+    """Return the text of a body, or None where `body_of` gives it back from *response* alone.
+
+    It does not where numbers are spelled otherwise (`1.0e-5`), between tokens is white space, or
+    the body is a stream of events.
+    """
+    return None if body_of(response, None) == raw else raw.decode()

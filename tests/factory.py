@@ -10,7 +10,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from generator.canonical import canonical, digest
+from generator.canonical import digest
+from generator.engines.table import command_line
 from generator.experiments import kinds
 from generator.host import Host
 from generator.receipt import (
@@ -28,6 +29,7 @@ from generator.receipt import (
     Receipt,
 )
 from generator.settings import Endpoint, Sampling, ServerSettings
+from generator.wire import body_of
 
 TokenLike = str | tuple[str, float, float]
 CacheWord = Literal["cold", "warm", "any"]
@@ -199,13 +201,14 @@ def make_prompt(text: str = PROMPT, count: int = 10) -> PromptRecord:
 
 
 def _answered(response: Mapping[str, Any]) -> Answered:
-    raw = canonical(dict(response))
+    raw = body_of(response, None)
     return Answered(
         status="answered",
         http_status=200,
         response=dict(response),
         raw_bytes=len(raw),
         raw_sha256=hashlib.sha256(raw).hexdigest(),
+        raw=None,
         wall_s=0.25,
     )
 
@@ -250,7 +253,7 @@ def make_boot(
         model=MODEL,
         settings=declared,
         effective={"n_ctx": declared["n_ctx"], **(effective or {})},
-        command_line=["llama-server", "--model", MODEL],
+        command_line=command_line(settings or ServerSettings(), MODEL),
         props={"total_slots": 1},
         mismatches=[],
         lives=[make_life() for _ in range(lives)],

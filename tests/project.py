@@ -11,6 +11,7 @@ from generator.bench import file_record
 from generator.chat_template_files import chat_template_path
 from generator.claims import conditions
 from generator.declaration import Declaration
+from generator.engines.table import command_line
 from generator.evidence import Evidence, declare, gather
 from generator.experiments import plan_experiment
 from generator.files import write_atomically
@@ -167,7 +168,10 @@ def _prompt(ask: AskRecord) -> PromptRecord | None:
 
 def _boot(boot: Boot, asks: list[AskRecord]) -> BootRecord:
     record = make_boot(asks, name=boot.name, settings=boot.server)
-    record = record.model_copy(update={"engine": boot.engine, "model": boot.model})
+    line = command_line(boot.server, boot.model)
+    record = record.model_copy(
+        update={"engine": boot.engine, "model": boot.model, "command_line": line}
+    )
     reported = [
         ask.model_copy(update={"mismatches": mismatches(record, ask, _prompt(ask))})
         for ask in record.asks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from generator.audit.derived import check_derived
 from generator.audit.findings import Finding, Report, shorten
 from generator.audit.pinned import check_pins
 from generator.audit.planned import check_plan
@@ -45,6 +46,7 @@ def check_receipts(
         check_plan(report, file, plan, receipt)
         check_pins(report, root, file, pins, receipt)
         check_prompts(report, file, receipt)
+        check_derived(report, file, receipt)
         _check_analysis(report, file, receipt)
     return None if unreadable else receipts
 

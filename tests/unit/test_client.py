@@ -14,6 +14,7 @@ import pytest
 
 from generator.client import Client
 from generator.outcome import KINDS, Answered, Failed
+from generator.wire import body_of
 from tests.unit.wire_server import WireServer, http
 
 
@@ -48,7 +49,16 @@ def test_an_answer_is_kept_whole() -> None:
     assert outcome.response == {"content": "\ud83d", "n": 12345678901234567890}
     assert (outcome.raw_bytes, outcome.http_status) == (len(raw), 200)
     assert outcome.raw_sha256 == hashlib.sha256(raw).hexdigest()
+    assert outcome.raw == raw.decode()
     assert 0 < outcome.wall_s < 5
+
+
+@pytest.mark.parametrize("raw", [b'{"z":1,"a":{"y":0.5,"b":[]}}', b'{"z": 1.50, "a": 2}'])
+def test_the_bytes_of_an_answer_can_be_made_again(raw: bytes) -> None:
+    with WireServer([http(raw)]) as server:
+        outcome = ask(server)
+    assert isinstance(outcome, Answered)
+    assert body_of(outcome.response, outcome.raw) == raw
 
 
 def test_the_request_goes_out_as_it_is_with_our_key() -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from generator.errors import RunError
 from generator.journal import Journal, whole_events
+from generator.receipt import Answered
+from generator.wire import body_of
 from tests.factory import completion_response, make_ask, make_boot
 
 KEY = {"plan": "some plan"}
@@ -29,6 +31,17 @@ def test_every_event_is_on_disk_before_the_next(tmp_path: Path) -> None:
         assert again.seeds == {("main", "1"): 7}
         assert again.boots["main"].whole() == journal.boots["main"].whole()
         assert not again.boots["main"].ended
+
+
+def test_the_keys_of_a_response_come_back_in_their_order(tmp_path: Path) -> None:
+    response = {"z": 1, "a": {"y": 1e-05, "b": -0.0}}
+    with Journal(tmp_path / "j", KEY, STARTED) as journal:
+        journal.life(make_boot(), goes_on=False)
+        journal.asked("main", make_ask(response))
+    with Journal(tmp_path / "j", KEY, LATER) as again:
+        outcome = again.boots["main"].asks["1"].outcome
+    assert isinstance(outcome, Answered)
+    assert body_of(outcome.response, outcome.raw) == body_of(response, None)
 
 
 def test_the_end_of_a_boot_belongs_to_its_last_life(tmp_path: Path) -> None:

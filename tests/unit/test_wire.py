@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.wire import WireError, parse_object, parse_stream
+from generator.wire import WireError, body_of, parse_object, parse_stream, text_to_keep
 
 DONE = b"data: [DONE]\n\n"
 
@@ -86,3 +86,31 @@ def test_a_completion_ends_with_its_last_event() -> None:
 )
 def test_a_stream_that_is_not_whole_is_no_answer(raw: bytes, kind: str) -> None:
     assert stream_fault(raw) == kind
+
+
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        (b'{"b":1,"a":[0.5,1e-05,"\xe4\xbd\xa0"],"c":-0.0}', False),
+        (b'{"a":1.0e-5}', True),
+        (b'{"a": 1}', True),
+        (b'{"a":1}\n', True),
+        (b'{"a":1,"a":1}', True),
+        (b'{"a":"\\u4f60"}', True),
+        (b'{"a":"\\ud800"}', True),
+        (b'{"a":"\\/"}', True),
+    ],
+)
+def test_the_bytes_of_a_body_come_back_with_its_text_kept_only_where_it_must(
+    raw: bytes, kept: bool
+) -> None:
+    response = parse_object(raw)
+    text = text_to_keep(response, raw)
+    assert (text is not None) == kept
+    assert body_of(response, text) == raw
+
+
+def test_the_bytes_of_a_stream_come_back() -> None:
+    raw = b'data: {"stop":true}\r\n\r\n' + DONE
+    response = {"events": parse_stream(raw)}
+    assert body_of(response, text_to_keep(response, raw)) == raw
