@@ -107,8 +107,10 @@ class Sent:
         )
 
     def _listed(self, places: Sequence[Place | None]) -> Markup:
-        different = {repr(place and place[1]): place for place in reversed(places)}
-        return Markup(" / ").join(map(self._shown, reversed(different.values())))
+        different: dict[str, Place | None] = {}
+        for place in places:
+            different.setdefault(repr(place and place[1]), place)
+        return Markup(" / ").join(map(self._shown, different.values()))
 
     @cached_property
     def _asks(self) -> list[tuple[str, BootRecord, AskRecord]]:

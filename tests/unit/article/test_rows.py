@@ -64,3 +64,10 @@ def test_what_a_table_does_not_show_makes_no_row_differ() -> None:
     pages = sent(make_receipt("sweep", boots))
     assert pages.boots(["a", "b"], without=["control"]) == ""
     assert told(pages.boots(["a"])) != {}
+
+
+def test_different_values_are_listed_in_the_order_in_which_they_were_sent() -> None:
+    requests = [{"temperature": value} for value in (0.0, 1.5, 0.0, 0.5)]
+    pages = sent(make_receipt("repeat", [boot("main", *requests)]))
+    pointers = [f"[/boots/0/asks/{index}/request/temperature]" for index in (0, 1, 3)]
+    assert pages("temperature", listed=True) == " / ".join(pointers)
