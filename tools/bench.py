@@ -22,8 +22,8 @@ import httpx
 from generator.audit import audit_article
 from generator.bench import Bench
 from generator.evidence import articles, declare
-from generator.journal import Journal
 from generator.experiments import plan_experiment
+from generator.journal import Journal
 from generator.measure import measure, open_ledger
 from generator.models.progress import NoProgress
 from generator.models.store import Store
