@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from generator.article.functions import Functions
 from generator.article.html import finalize
+from generator.article.shown import Listed
 from generator.article.words import LANGUAGES, Language, read_words
 from generator.errors import SiteError
 from generator.evidence import Evidence
@@ -82,7 +83,7 @@ def render_index(
             lang=lang,
             word=lambda key: Markup(words.label(key)),  # noqa: S704 - our own words
             day=words.day,
-            articles=ordered,
+            articles=[Listed.of(evidence) for evidence in ordered],
         )
         .strip()
         + "\n"

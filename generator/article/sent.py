@@ -60,8 +60,7 @@ class Sent:
         """
         found = self._all(name, only, without)
         if listed:
-            different = {repr(place and place[1]): place for place in reversed(found)}
-            return Markup(" / ").join(map(self._shown, reversed(different.values())))
+            return self._listed(found)
         if not _same(found):
             return self.rows
         return self._shown(found[0] if found else None)
@@ -79,16 +78,39 @@ class Sent:
             for index, (*_, boot, one) in enumerate(self._asks)
             if one.name == ask and all(boot.settings.get(k) == v for k, v in settings.items())
         ]
-        if not mine:
-            return Markup()
+        return self._note(mine, [*beside, *settings], range(len(self._asks)))
+
+    def boots(
+        self, names: Sequence[str], *, beside: Sequence[str] = (), without: Sequence[str] = ()
+    ) -> Markup:
+        """Return what the asks of a row were sent that the first ask was not, or nothing.
+
+        Args:
+            names: The boots of which the row tells.
+            beside: Names that the row shows by itself.
+            without: Names of asks that the table does not show, such as a control.
+        """
+        table = [i for i, (*_, ask) in enumerate(self._asks) if ask.name not in without]
+        mine = [i for i in table if self._asks[i][1].name in names]
+        first = table[:1]
+        return self._note(mine, beside, first + mine)
+
+    def _note(self, mine: Sequence[int], beside: Sequence[str], among: Sequence[int]) -> Markup:
+        """Say what the asks *mine* were sent of all that is not the same *among* some asks."""
         parts = [
-            Markup("<code>{} {}</code>").format(key, self._shown(places[mine[0]]))
-            for key, places in self._differing.items()
-            if key not in beside
+            Markup("<code>{} {}</code>").format(key, self._listed([places[i] for i in mine]))
+            for key, places in self._everything.items()
+            if mine and key not in beside and not _same([places[i] for i in among])
         ]
         return (
             Markup("<br><small>{}</small>").format(Markup(" · ").join(parts)) if parts else Markup()
         )
+
+    def _listed(self, places: Sequence[Place | None]) -> Markup:
+        different: dict[str, Place | None] = {}
+        for place in places:
+            different.setdefault(repr(place and place[1]), place)
+        return Markup(" / ").join(map(self._shown, different.values()))
 
     @cached_property
     def _asks(self) -> list[tuple[str, BootRecord, AskRecord]]:
@@ -99,14 +121,13 @@ class Sent:
         ]
 
     @cached_property
-    def _differing(self) -> dict[str, list[Place | None]]:
-        """Return what was not sent to every ask alike: at each name the place of every ask."""
+    def _everything(self) -> dict[str, list[Place | None]]:
+        """Return, for each name in a request or a boot's settings, its place for every ask."""
         aliases = {str(path[0]): name for name, paths in _NAMES.items() for path in paths}
-        names = dict.fromkeys(
-            aliases.get(key, key) for *_, ask in self._asks for key in ask.request
-        )
-        found = {name: self._all(name, None, None) for name in names}
-        return {name: places for name, places in found.items() if not _same(places)}
+        sent = [aliases.get(key, key) for *_, ask in self._asks for key in ask.request]
+        declared = [key for boot in self.receipt.boots for key in boot.settings]
+        names = dict.fromkeys([*sent, *declared, "engine", "model"])
+        return {name: self._all(name, None, None) for name in names}
 
     def _all(self, name: str, only: str | None, without: str | None) -> list[Place | None]:
         return [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.declaration import Author, Experiment, Resolved
+from generator.evidence import Evidence
 from generator.schema import Bilingual, Model
 
 
@@ -17,6 +18,23 @@ class Heading:
     title: Bilingual
     summary: Bilingual
     author: Author
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An article as the list of articles sees it."""
+
+    article: str
+    title: Bilingual
+    summary: Bilingual
+    measured_on: str | None
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Listed:
+        """Return what a template may see of an article."""
+        declaration = evidence.declaration
+        head = declaration.head
+        return cls(declaration.article, head.title, head.summary, evidence.measured_on)
 
 
 @dataclass(frozen=True)

@@ -124,9 +124,7 @@ def test_reanalysing_what_is_fresh_changes_nothing(project: Path) -> None:
 
 
 def test_index_is_told_of_the_newest_first(measured: Path, tmp_path: Path) -> None:
-    (tmp_path / "index.md.j2").write_text(
-        "{% for e in articles %}{{ e.declaration.article }} {% endfor %}"
-    )
+    (tmp_path / "index.md.j2").write_text("{% for e in articles %}{{ e.article }} {% endfor %}")
     old = read_evidence(measured, "small")
     receipts = {
         name: receipt.model_copy(update={"measured_on": "2030-01-01"})

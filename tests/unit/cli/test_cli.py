@@ -298,6 +298,42 @@ def test_render_writes_and_reanalyses(project: Path, capsys: pytest.CaptureFixtu
     assert invoke(["--root", str(project), "audit"]) == 0
 
 
+def test_a_stale_receipt_is_refused_listed_and_shown_on_demand(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = project / "receipts/small.yaml"
+    path.write_text(path.read_text().replace("runs: 4", "runs: 5"))
+    change = "runs was 4 and is now 5"
+    for command in ("render", "build"):
+        assert invoke(["--root", str(project), command]) == 8
+        said = capsys.readouterr().err
+        assert f"small/runs: {change}" in said
+        assert "receipts run small/runs" in said
+    invoke(["--root", str(project), "list"])
+    assert f"2026-01-02 (stale)\n    {change}\n" in capsys.readouterr().out
+    invoke(["--root", str(project), "list", "--json"])
+    (row,) = json.loads(capsys.readouterr().out)
+    assert {e["name"]: e["stale"] for e in row["experiments"] if e["stale"]} == {"runs": [change]}
+    assert invoke(["--root", str(project), "render", "--stale"]) == 0
+    assert "are stale" in (project / "site/en/articles/small.md").read_text()
+    assert invoke(["--root", str(project), "audit"]) == 7
+
+
+@pytest.mark.parametrize("put", ["nothing", "folder", "dangling link"])
+def test_render_says_what_is_not_measured(
+    project: Path, capsys: pytest.CaptureFixture[str], put: str
+) -> None:
+    receipt = project / "receipts/small/widths.json"
+    receipt.unlink()
+    if put == "folder":
+        receipt.mkdir()
+    elif put != "nothing":
+        receipt.symlink_to("gone.json")
+    assert invoke(["--root", str(project), "render"]) == 0
+    said = capsys.readouterr().err
+    assert re.findall(r"not measured: (\S+)", said) == ["small/widths", "small/never"]
+
+
 @pytest.mark.parametrize("command", ["list", "plan", "check", "audit"])
 def test_no_escape_codes_without_a_terminal(project: Path, command: str) -> None:
     done = run(project, command, FORCE_COLOR="", TERM="xterm-256color")
