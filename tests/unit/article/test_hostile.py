@@ -197,12 +197,12 @@ def test_failures_and_oddities_of_a_server_are_inert_too(measured: Path, lang: L
     boot = receipt.boots[0]
     odd = [{"name": hostile, "declared": hostile, "effective": [hostile]}]
     model = next(iter(receipt.models.values())).model_copy(
-        update={"title": hostile, "metadata": {"file_type": hostile}}
+        update={"title": hostile, "file": hostile, "metadata": {"file_type": hostile}}
     )
     changed = receipt.model_validate(
         {
             **receipt.model_dump(),
-            "boots": [{**boot.model_dump(), "mismatches": odd}],
+            "boots": [{**boot.model_dump(), "model": hostile, "mismatches": odd}],
             "models": {hostile: model.model_dump()},
             "host": {**receipt.host.model_dump(), "cpu": hostile, "os": hostile},
             "generator": {"version": hostile, "commit": hostile, "dirty": True},

@@ -55,7 +55,7 @@ def test_audit_writes_nothing(project: Path) -> None:
 
 
 RECEIPT_EDITS = [
-    ("request", '"n_predict": 8', '"n_predict": 9', "/boots/0/asks/0/request/n_predict"),
+    ("request", '"n_predict": 32', '"n_predict": 33', "/boots/0/asks/0/request/n_predict"),
     ("prompt", '"prompt": "The sky is"', '"prompt": "The sky"', "/boots/0/asks/0/request/prompt"),
     ("response", '"content": " blue today"', '"content": " blue todaz"', "/analysis/runs/0/text"),
     ("token", '"cache_n": 0,', '"cache_n": 1,', "/analysis/runs/0/cache_n"),
@@ -214,7 +214,7 @@ def test_fact_that_points_to_nothing_is_caught(project: Path) -> None:
     [
         ("prompt: The sky is", "prompt: The sky is blue", "/declaration/experiment/prompts/prompt"),
         ("runs: 4", "runs: 3", "/plan_sha256"),
-        ("max_tokens: 8", "max_tokens: 9", "/declaration/experiment/sampling/max_tokens"),
+        ("max_tokens: 32", "max_tokens: 33", "/declaration/experiment/sampling/max_tokens"),
         ("when: runs.distinct > 1", "when: runs.distinct > 2", "/claims/differ"),
         ("  differ:", "  other:", "/claims/other"),
     ],
