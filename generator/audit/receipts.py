@@ -36,19 +36,53 @@ def check_receipts(
             continue
         file = path.relative_to(root).as_posix()
         receipt = _read(report, path, file)
-        if receipt is None or not _check_place(report, file, declaration, name, receipt):
+        if receipt is None:
             unreadable = True
             continue
-        receipts[name] = receipt
         same = path.read_bytes() == render(receipt).encode()
         report.expect(file, "", "written as we write it", expected=True, found=same)
-        plan = _check_declared(report, file, declaration, receipt)
-        check_plan(report, file, plan, receipt)
-        check_pins(report, root, file, pins, receipt)
-        check_prompts(report, file, receipt)
-        check_derived(report, file, receipt)
-        _check_analysis(report, file, receipt)
+        if check_receipt(
+            report, root, file, declaration=declaration, pins=pins, name=name, receipt=receipt
+        ):
+            receipts[name] = receipt
+        else:
+            unreadable = True
     return None if unreadable else receipts
+
+
+def check_receipt(
+    report: Report,
+    root: Path,
+    file: str,
+    *,
+    declaration: Declaration,
+    pins: Pins,
+    name: str,
+    receipt: Receipt,
+) -> bool:
+    """Check all that a receipt says, against its declaration, the pins and itself.
+
+    Args:
+        report: Where findings go.
+        root: The project's root.
+        file: How the receipt's file is called in findings.
+        declaration: The declaration.
+        pins: The pins.
+        name: The experiment's name, with the pins of its variant.
+        receipt: The receipt.
+
+    Returns:
+        Whether it is the receipt that belongs there; if not, nothing else was checked.
+    """
+    if not _check_place(report, file, declaration, name, receipt):
+        return False
+    plan = _check_declared(report, file, declaration, receipt)
+    check_plan(report, file, plan, receipt)
+    check_pins(report, root, file, pins, receipt)
+    check_prompts(report, file, receipt)
+    check_derived(report, file, receipt)
+    _check_analysis(report, file, receipt)
+    return True
 
 
 def _read(report: Report, path: Path, file: str) -> Receipt | None:

@@ -190,7 +190,7 @@ def test_a_long_text_is_short_in_tables_and_whole_below(measured: Path) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_failures_and_oddities_of_a_server_are_inert_too(measured: Path, lang: Language) -> None:
-    hostile = TEXTS["script"] + TEXTS["fences"]
+    hostile = (TEXTS["script"] + TEXTS["fences"]).strip()
     given = evidence(measured, "tame")
     receipts = dict(given.receipts)
     receipt = receipts["replays"]
