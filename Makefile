@@ -10,7 +10,11 @@ PYTEST := $(BIN)/pytest --cov --cov-report= --cov-fail-under=0
 RECEIPTS := $(BIN)/receipts
 # the pinned engine that is built from source, once, which takes some minutes
 BUILT := llama-server-b11434
-PIP_INSTALL := $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
+# pip's own settings for where and what is installed do not apply: there is one right way. Index,
+# proxy, certificates and cache stay the user's (docs/surroundings.md).
+PIP_SETTLED := env -u PYTHONPATH -u PYTHONHOME -u PYTHONSTARTUP PIP_USER=0 PIP_DRY_RUN=0 PIP_NO_DEPS=0 PIP_IGNORE_INSTALLED=0 PIP_REQUIRE_VIRTUALENV=0 PIP_CONSTRAINT=/dev/null
+PIP := $(PIP_SETTLED) $(BIN)/python -I -m pip install --target= --prefix= --root=
+PIP_INSTALL := $(PIP) --progress-bar off --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
 # counts packages as pip meets them: on one line of a terminal, every tenth elsewhere
 COUNT := awk -v tty="$$([ -t 1 ] && echo 1)" '/^Collecting / { n++; if (tty) { printf "\r  %d packages ", n; fflush() } else if (n % 10 == 0) print "  " n " packages" } /^ERROR/ { print } END { if (tty) print "" }'
 UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
@@ -20,12 +24,27 @@ UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# an environment names its own place and its interpreter: one that was copied or moved, or whose
+# interpreter is gone, is made anew
+ifneq ($(wildcard $(VENV)/.run),)
+ifneq ($(shell cat $(VENV)/.place 2>/dev/null),$(abspath $(VENV)))
+STRANGE := yes
+else ifneq ($(shell $(BIN)/python -I -c 'print(1)' 2>/dev/null),1)
+STRANGE := yes
+endif
+endif
+ifdef STRANGE
+$(info The environment in $(VENV) was moved, or its interpreter is gone: it is made anew.)
+$(shell rm -rf $(VENV))
+endif
+
 $(VENV)/.run: requirements/build.txt requirements/run.txt pyproject.toml
-	@$(PYTHON) tools/make_venv.py $(VENV)
+	@$(PYTHON) -I tools/make_venv.py $(VENV)
 	@echo "Installing the locked packages into $(VENV) …"
 	@$(PIP_INSTALL) -r requirements/build.txt | $(COUNT)
 	@$(PIP_INSTALL) -r requirements/run.txt | $(COUNT)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@printf '%s\n' '$(abspath $(VENV))' > $(VENV)/.place
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
@@ -39,7 +58,7 @@ $(VENV)/.source: $(VENV)/.run requirements/source.txt
 	@touch $@
 
 $(UPSTREAM)/.run: $(VENV)/.run requirements/upstream.txt
-	@$(PYTHON) tools/make_venv.py $(UPSTREAM)
+	@$(PYTHON) -I tools/make_venv.py $(UPSTREAM)
 	@echo "Installing what llama-server's own tests need …"
 	@PIP_PYTHON=$(UPSTREAM)/bin/python $(PIP_INSTALL) -r requirements/upstream.txt | $(COUNT)
 	@touch $@

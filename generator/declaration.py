@@ -269,7 +269,9 @@ class Declaration:
 
 def declaration_paths(root: Path) -> list[Path]:
     """Return the declarations below *root*, by name."""
-    return sorted((root / "receipts").glob("*.yaml"))
+    # an editor's or a system's own files have names that begin with a dot
+    found = (root / "receipts").glob("[!.]*.yaml")
+    return sorted(path for path in found if path.is_file())
 
 
 def variants(

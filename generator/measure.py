@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from generator import __version__, host
 from generator.bench import Bench, file_record
+from generator.checkout import checkout
 from generator.claims import conditions
 from generator.declaration import Declaration, Experiment, Resolved
 from generator.experiments import kinds, plan_experiment
@@ -30,9 +30,6 @@ from generator.receipt import (
     render,
 )
 from generator.run import Watcher, run_plan, utc_now
-
-# what a measurement writes; git must not take it for a change of the program
-MEASURED = (":!receipts/*/*.json", ":!receipts/*/SHA256SUMS", ":!site/*/articles/*.md")
 
 
 def measure(
@@ -140,7 +137,7 @@ def _receipt(
         files=bench.named(plan),
         prompts=_prompts(journal, [*boots, *journal.interrupted]),
         host=host.probe(),
-        generator=_generator(bench.root),
+        generator=_generator(),
         started=journal.started,
         finished=finished,
         measured_on=journal.started[:10],
@@ -156,22 +153,13 @@ def _prompts(journal: Journal, boots: Sequence[BootRecord]) -> dict[str, PromptR
     return {sha256: journal.prompts[sha256] for sha256 in sorted(given)}
 
 
-def _generator(root: Path) -> GeneratorRecord:
-    """Return this program's version, and the commit of the checkout that it runs in."""
-
-    def git(*arguments: str) -> str | None:
-        command = ["git", "-C", str(root), *arguments]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return done.stdout.strip()
-
-    commit = git("rev-parse", "HEAD")
-    # what was measured is no change of the program that measured it
-    status = git("status", "--porcelain", "--", ".", *MEASURED)
+def _generator() -> GeneratorRecord:
+    """Return this program's version, and the commit of its own checkout or why it is unknown."""
+    found = checkout()
+    if isinstance(found, str):
+        return GeneratorRecord(version=__version__, commit=None, dirty=None, commit_unknown=found)
     return GeneratorRecord(
-        version=__version__, commit=commit, dirty=None if status is None else bool(status)
+        version=__version__, commit=found.commit, dirty=found.dirty, commit_unknown=None
     )
 
 
@@ -180,6 +168,6 @@ def write_sums(root: Path, article: str) -> None:
     folder = root / "receipts" / article
     lines = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
-        for path in sorted(folder.glob("*.json"))
+        for path in sorted(folder.glob("[!.]*.json"))
     ]
     write_atomically(folder / "SHA256SUMS", "".join(lines))

@@ -86,11 +86,18 @@ class EngineRecord(Model):
 
 
 class GeneratorRecord(Model):
-    """Which version of this program measured; `commit` is null outside a git checkout."""
+    """Which version of this program measured.
+
+    Attributes:
+        commit: The commit of the checkout that holds the program; null if it is unknown.
+        dirty: Whether the program's files differed from it.
+        commit_unknown: Why the commit is unknown.
+    """
 
     version: NonEmpty
     commit: str | None
     dirty: bool | None
+    commit_unknown: NonEmpty | None
 
 
 class Answered(Model):

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from generator.errors import SiteError
 from generator.site_check import check_built
+from generator.surroundings import ISOLATED, environment
 
 _BUILDS = (
     ("mkdocs.yml", ""),
@@ -88,11 +89,11 @@ def _refuse_foreign(target: Path) -> None:
 
 
 def _mkdocs(config: Path, target: Path, scratch: str) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    command = [sys.executable, *ISOLATED, "-m", "mkdocs", "build", "--strict"]
     done = subprocess.run(
         [*command, "--config-file", str(config), "--site-dir", str(target)],
         # jieba unmarshals a cache from the temporary folder: never one that others can write to
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "TMPDIR": scratch},
+        env=environment(NO_MKDOCS_2_WARNING="1", TMPDIR=scratch),
         capture_output=True,
         text=True,
         encoding="utf-8",

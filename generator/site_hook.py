@@ -50,6 +50,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     if _is_main(config):
         receipts = Path(config.config_file_path).parent / "receipts"
         for path in sorted(found for glob in _PUBLISHED for found in receipts.glob(glob)):
+            if path.name.startswith(".") or not path.is_file():
+                continue
             address = f"receipts/{path.relative_to(receipts).as_posix()}"
             files.append(File.generated(config, address, abs_src_path=str(path)))
     return files
@@ -90,7 +92,7 @@ def _navigation(config: MkDocsConfig) -> list[object]:
 def _articles(docs: Path) -> list[_Article]:
     """Return the articles below *docs* in their authors' order; equal ones newest first."""
     found = []
-    for path in sorted((docs / "articles").glob("*.md")):
+    for path in sorted((docs / "articles").glob("[!.]*.md")):
         if path.name != "index.md":
             _, meta = get_data(path.read_text(encoding="utf-8"))
             measured = meta.get("measured")

@@ -362,7 +362,9 @@ def make_receipt(
         "files": {},
         "prompts": {make_prompt().sha256: make_prompt()},
         "host": make_host(),
-        "generator": GeneratorRecord(version="0.0.0", commit="0" * 40, dirty=False),
+        "generator": GeneratorRecord(
+            version="0.0.0", commit="0" * 40, dirty=False, commit_unknown=None
+        ),
         "started": STARTED,
         "finished": FINISHED,
         "measured_on": STARTED[:10],

@@ -35,5 +35,7 @@ def provenance(receipts: Iterable[Receipt]) -> dict[str, list[Any]]:
         version = receipt.generator.version
         if receipt.generator.commit:
             version += f" ({receipt.generator.commit[:7]}{'+' if receipt.generator.dirty else ''})"
+        elif receipt.generator.commit_unknown:
+            version += f" ({receipt.generator.commit_unknown})"
         found["generators"] |= {version: version}
     return {key: list(values.values()) for key, values in found.items()}

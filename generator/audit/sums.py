@@ -20,7 +20,7 @@ def check_sums(report: Report, root: Path, declaration: Declaration) -> None:
         return
     name = f"receipts/{declaration.article}/SHA256SUMS"
     listed = _listed(report, folder / "SHA256SUMS", name)
-    present = {path.name for path in folder.glob("*.json")}
+    present = {path.name for path in folder.glob("[!.]*.json")}
     for file in sorted(listed.keys() | present):
         path = folder / file
         found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else NOTHING

@@ -125,6 +125,9 @@ def named_flip(receipt: Receipt, name: str, left: str, right: str) -> Flip:
         if ours != theirs:
             problem = f"the asks are of two: {what} {ours} and {what} {theirs}"
             raise _error(name, "$.boots", problem, f"name two asks of one {what}")
+    if first.answer.prompt is None or first.answer.prompt != second.answer.prompt:
+        problem = f"{left} and {right} were not given one known prompt"
+        raise _error(name, "$.boots", problem, "name two asks whose prompts are the same")
     flip = _flip(first, second)
     if flip is None:
         problem = f"{left} and {right} have the same tokens, or tokens were not told"

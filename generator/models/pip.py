@@ -15,6 +15,7 @@ from pathlib import Path
 from generator.errors import FetchError
 from generator.models.disk import disk_error
 from generator.models.progress import Progress
+from generator.surroundings import ISOLATED, pip_environment
 
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 _LAST_LINES = 8
@@ -104,7 +105,17 @@ def _download(
     *,
     names: str,
 ) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--progress-bar", "raw"]
+    command = [
+        sys.executable,
+        *ISOLATED,
+        "-u",
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--progress-bar",
+        "raw",
+    ]
     command += ["--no-input", "--disable-pip-version-check"]
     command += [*manner.options, *asked, "-d", str(folder)]
     try:
@@ -139,7 +150,7 @@ def _run(
     with subprocess.Popen(
         command,
         cwd=folder,
-        env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", **environment},
+        env=pip_environment(**{"PYTHONSAFEPATH": "1", **environment}),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -111,8 +111,8 @@ def test_what_was_changed_is_named(
 
 
 def test_a_changed_default_makes_every_receipt_stale_that_uses_it(project: Path) -> None:
-    found = edited(project, "max_tokens: 8", "max_tokens: 9")
-    assert found == {name: ["sampling.max_tokens was 8 and is now 9"] for name in ANSWERS}
+    found = edited(project, "max_tokens: 32", "max_tokens: 33")
+    assert found == {name: ["sampling.max_tokens was 32 and is now 33"] for name in ANSWERS}
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,12 @@ def test_failures_and_oddities_of_a_server_are_inert_too(measured: Path, lang: L
             "boots": [{**boot.model_dump(), "model": hostile, "mismatches": odd}],
             "models": {hostile: model.model_dump()},
             "host": {**receipt.host.model_dump(), "cpu": hostile, "os": hostile},
-            "generator": {"version": hostile, "commit": hostile, "dirty": True},
+            "generator": {
+                "version": hostile,
+                "commit": hostile,
+                "dirty": True,
+                "commit_unknown": None,
+            },
         }
     )
     receipts["replays"] = changed

@@ -258,7 +258,7 @@ def test_the_command_writes_both(
     assert str(folder / "repro.sh") in shown
     assert (folder / "report.md").is_file()
     other = tmp_path / "other"
-    named = ["--left", "ub-32/1", "--right", "ub-32/2", "--output", str(other)]
+    named = ["--left", "ub-16/1", "--right", "ub-16/2", "--output", str(other)]
     assert invoke([*root, "bug-report", receipt, *named]) == 0
     assert (other / "repro.sh").read_bytes() == (folder / "repro.sh").read_bytes()
 

@@ -1,0 +1,43 @@
+"""What a process of ours takes from its surroundings: everything else is kept out of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+# change which code runs, where its result goes, or which repository is asked
+_KEPT_OUT = ("PYTHON", "GIT_", "MKDOCS_", "JUPYTER_", "VIRTUAL_ENV")
+# what pip is told of itself; a variable overrules its configuration files, unless it is empty
+PIP_SETTLED: Mapping[str, str] = {
+    "PIP_USER": "0",
+    "PIP_DRY_RUN": "0",
+    "PIP_NO_DEPS": "0",
+    "PIP_IGNORE_INSTALLED": "0",
+    "PIP_REQUIRE_VIRTUALENV": "0",
+    "PIP_CONSTRAINT": os.devnull,
+}
+PIP_PLACES = ("--target=", "--prefix=", "--root=")
+"""Options of `pip install` that overrule settings of another place; empty ones name none."""
+ISOLATED = ("-I",)
+"""Python's options for a child: no module comes from the current folder or the environment."""
+
+
+def environment(**own: str) -> dict[str, str]:
+    """Return the environment of a child that is no engine, with variables of *own*.
+
+    Args:
+        own: Variables to be set.
+    """
+    kept = {
+        name: value for name, value in os.environ.items() if not name.upper().startswith(_KEPT_OUT)
+    }
+    return {**kept, **own}
+
+
+def pip_environment(**own: str) -> dict[str, str]:
+    """Return pip's environment: index, proxy, certificates and cache are the user's, nothing else.
+
+    Args:
+        own: Variables to be set.
+    """
+    return environment(**{**PIP_SETTLED, **own})
