@@ -34,9 +34,12 @@ STRANGE := yes
 endif
 endif
 ifdef STRANGE
-$(info The environment in $(VENV) was moved, or its interpreter is gone: it is made anew.)
-$(shell rm -rf $(VENV))
+$(VENV)/.run: anew
 endif
+.PHONY: anew
+anew:
+	@echo "The environment in $(VENV) was moved, or its interpreter is gone: it is made anew."
+	@rm -rf $(VENV)
 
 $(VENV)/.run: requirements/build.txt requirements/run.txt pyproject.toml
 	@$(PYTHON) -I tools/make_venv.py $(VENV)
