@@ -12,8 +12,8 @@ RECEIPTS := $(BIN)/receipts
 BUILT := llama-server-b11434
 # pip's own settings for where and what is installed do not apply: there is one right way. Index,
 # proxy, certificates and cache stay the user's (docs/surroundings.md).
-PIP_SETTLED := env -u PYTHONPATH -u PYTHONHOME -u PYTHONSTARTUP PIP_USER=0 PIP_DRY_RUN=0 PIP_NO_DEPS=0 PIP_IGNORE_INSTALLED=0 PIP_REQUIRE_VIRTUALENV=0 PIP_CONSTRAINT=/dev/null
-PIP := $(PIP_SETTLED) $(BIN)/python -I -m pip install --target= --prefix= --root=
+PIP_SETTLED := env -u PYTHONPATH -u PYTHONHOME -u PYTHONSTARTUP -u PIP_TARGET -u PIP_PREFIX -u PIP_ROOT -u PIP_PYTHON PIP_USER=0 PIP_DRY_RUN=0 PIP_NO_DEPS=0 PIP_IGNORE_INSTALLED=0 PIP_REQUIRE_VIRTUALENV=0 PIP_CONSTRAINT=/dev/null
+PIP := $(PIP_SETTLED) $(BIN)/python -I -m pip install
 PIP_INSTALL := $(PIP) --progress-bar off --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
 # counts packages as pip meets them: on one line of a terminal, every tenth elsewhere
 COUNT := awk -v tty="$$([ -t 1 ] && echo 1)" '/^Collecting / { n++; if (tty) { printf "\r  %d packages ", n; fflush() } else if (n % 10 == 0) print "  " n " packages" } /^ERROR/ { print } END { if (tty) print "" }'

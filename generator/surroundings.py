@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 # change which code runs, where its result goes, or which repository is asked
-_KEPT_OUT = ("PYTHON", "GIT_", "MKDOCS_", "JUPYTER_", "VIRTUAL_ENV")
+_KEPT_OUT = ("PYTHON", "GIT_", "MKDOCS_", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON")
 # what pip is told of itself; a variable overrules its configuration files, unless it is empty
 PIP_SETTLED: Mapping[str, str] = {
     "PIP_USER": "0",
@@ -16,8 +16,6 @@ PIP_SETTLED: Mapping[str, str] = {
     "PIP_REQUIRE_VIRTUALENV": "0",
     "PIP_CONSTRAINT": os.devnull,
 }
-PIP_PLACES = ("--target=", "--prefix=", "--root=")
-"""Options of `pip install` that overrule settings of another place; empty ones name none."""
 ISOLATED = ("-I",)
 """Python's options for a child: no module comes from the current folder or the environment."""
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from generator.surroundings import ISOLATED, PIP_PLACES, PIP_SETTLED, environment, pip_environment
+from generator.surroundings import ISOLATED, PIP_SETTLED, environment, pip_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONOPTIMIZE", "GIT_DIR", "MKDOCS_THEME"])
+@pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONOPTIMIZE", "GIT_DIR", "MKDOCS_THEME", "PIP_TARGET"])
 def test_what_would_change_the_code_is_kept_out(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "/elsewhere")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test")
@@ -52,10 +52,10 @@ def test_no_child_imports_from_the_current_folder(tmp_path: Path, module: str) -
 
 def test_pip_heeds_no_configuration_of_where_to_install(tmp_path: Path) -> None:
     (tmp_path / "pip.conf").write_text(
-        "[global]\nuser = yes\ntarget = /elsewhere\nprefix = /elsewhere\nrequire-virtualenv = yes\n"
+        "[global]\nuser = yes\nrequire-virtualenv = yes\nconstraint = /none\n"
     )
     done = subprocess.run(
-        [sys.executable, *ISOLATED, "-m", "pip", "install", *PIP_PLACES, "--no-index", "pip"],
+        [sys.executable, *ISOLATED, "-m", "pip", "install", "--no-index", "pip"],
         env={**pip_environment(), "PIP_CONFIG_FILE": str(tmp_path / "pip.conf")},
         capture_output=True,
         text=True,
@@ -67,10 +67,11 @@ def test_pip_heeds_no_configuration_of_where_to_install(tmp_path: Path) -> None:
 def test_the_makefile_settles_what_the_program_settles() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert all(f"{name}={value}" in makefile for name, value in PIP_SETTLED.items())
-    assert " ".join(PIP_PLACES) in makefile
+    for name in ("TARGET", "PREFIX", "ROOT", "PYTHON"):
+        assert f"-u PIP_{name} " in makefile
 
 
 def test_the_document_lists_what_is_settled_and_kept_out() -> None:
     text = (ROOT / "docs" / "surroundings.md").read_text(encoding="utf-8")
-    for name in ("PYTHON*", "GIT_*", "MKDOCS_*", *PIP_SETTLED, *PIP_PLACES):
+    for name in ("PYTHON*", "GIT_*", "MKDOCS_*", *PIP_SETTLED):
         assert f"`{name}`" in text
