@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from generator.errors import SiteError
+from generator.files import write_atomically
 from generator.site_check import check_built
 from generator.surroundings import ISOLATED, environment
 
@@ -24,6 +25,8 @@ _BUILDS = (
     ("mkdocs.en.yml", "en"),
 )  # in this order: the first empties its folder
 _LOG_LINES = 20
+WRITTEN = "site-files.txt"
+"""Where below `.work/` the files of the last build are listed, after their folder."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +62,15 @@ def build(root: Path, *, out: Path | None = None) -> SiteReport:
     """
     started = time.monotonic()
     target = (out or root / "public").resolve()
-    _refuse_foreign(target)
     work = root / ".work"
     work.mkdir(exist_ok=True)
+    _refuse_foreign(target, _written(work / WRITTEN, target))
     with tempfile.TemporaryDirectory(prefix="site-", dir=work) as scratch:
         fresh = Path(scratch, "public")
         for config, folder in _BUILDS:
             _mkdocs(root / config, fresh / folder, scratch)
         check_built(fresh, base=urlsplit(os.environ.get("SITE_URL", "")).path)
-        if target.exists():
-            shutil.move(target, Path(scratch, "old"))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(fresh, target)
-    files = [path for path in target.rglob("*") if path.is_file()]
+        files = _put(fresh, target, work / WRITTEN)
     return SiteReport(
         out=target,
         pages=sum(path.suffix == ".html" for path in files),
@@ -80,12 +79,59 @@ def build(root: Path, *, out: Path | None = None) -> SiteReport:
     )
 
 
-def _refuse_foreign(target: Path) -> None:
-    if target.exists() and any(target.iterdir()) and not (target / "sitemap.xml").is_file():
+def _refuse_foreign(target: Path, written: set[str]) -> None:
+    """Refuse a folder of somebody else's; one with a site or a repository in it is meant."""
+    if target.exists() and not target.is_dir():
+        raise SiteError(f"{target} is not a folder.", "Move it away, or choose another folder.")
+    known = bool(written) or any((target / name).exists() for name in ("sitemap.xml", ".git"))
+    if target.is_dir() and any(target.iterdir()) and not known:
         raise SiteError(
             f"{target} is not empty and holds no site.",
-            "Choose another folder: a build replaces the whole of it.",
+            "Choose another folder: a build writes its own files there.",
         )
+
+
+def _written(list_: Path, target: Path) -> set[str]:
+    """Return the files that the last build wrote into *target*; of another folder, none."""
+    if not list_.is_file():
+        return set()
+    folder, *files = list_.read_text(encoding="utf-8").splitlines()
+    return set(files) if folder == str(target) else set()
+
+
+def _put(fresh: Path, target: Path, list_: Path) -> list[Path]:
+    """Put a fresh site in place of what the last build wrote, and leave everything else alone.
+
+    The folder itself stays, since it may be a mount or a worktree; each file is replaced whole.
+
+    Returns:
+        The files of the site, in place.
+    """
+    new = {path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file()}
+    old = _written(list_, target)
+    target.mkdir(parents=True, exist_ok=True)
+    # noted before anything is written: a build that is cut off leaves nothing that nobody knows
+    write_atomically(list_, "\n".join([str(target), *sorted(old | new)]) + "\n")
+    for name in sorted(old - new):
+        (target / name).unlink(missing_ok=True)
+    folders = {folder for name in old for folder in (target / name).parents if folder != target}
+    for folder in sorted(folders, key=lambda path: -len(path.parts)):
+        if folder.is_relative_to(target) and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    try:
+        for name in sorted(new):
+            place = target / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            whole = place.with_name(f".{place.name}.new")
+            shutil.copyfile(fresh / name, whole)
+            whole.replace(place)
+    except OSError as error:
+        raise SiteError(
+            f"{error.filename or target} cannot be written: {error.strerror or error}.",
+            "Make room there, or move away what is in its place, and build again.",
+        ) from error
+    write_atomically(list_, "\n".join([str(target), *sorted(new)]) + "\n")
+    return [target / name for name in sorted(new)]
 
 
 def _mkdocs(config: Path, target: Path, scratch: str) -> None:

@@ -110,7 +110,7 @@ def test_a_report_counts_what_is_there(project: Path) -> None:
     assert report.pages == len(list((project / "public").rglob("*.html"))) == 10
     assert report.size > 100_000
     assert 0 < report.seconds < 60
-    assert list((project / ".work").iterdir()) == []
+    assert [path.name for path in (project / ".work").iterdir()] == [site.WRITTEN]
 
 
 def test_a_failed_build_leaves_the_old_site(project: Path, tmp_path: Path) -> None:
@@ -142,6 +142,47 @@ def test_a_folder_that_is_no_site_is_not_replaced(project: Path, tmp_path: Path)
     with pytest.raises(SiteError, match="holds no site"):
         site.build(project, out=tmp_path)
     assert precious.read_text() == "mine"
+
+
+def test_only_what_the_last_build_wrote_is_replaced(project: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(project, tmp_path / "project"))
+    public = root / "public"
+    site.build(root)
+    (public / ".git").write_text("gitdir: elsewhere")
+    (public / "CNAME").write_text("example.org")
+    (public / "articles" / "mine.html").write_text("mine")
+    folder = public.stat().st_ino
+    (root / "site" / "zh" / "gone.md").write_text("# 一页 {#top}\n", encoding="utf-8")
+    (root / "site" / "en" / "gone.md").write_text("# A page {#top}\n", encoding="utf-8")
+    site.build(root)
+    assert (public / "gone" / "index.html").is_file()
+    (root / "site" / "zh" / "gone.md").unlink()
+    (root / "site" / "en" / "gone.md").unlink()
+    site.build(root)
+    assert not (public / "gone").exists()
+    assert not (public / "en" / "gone").exists()
+    assert (public / ".git").read_text() == "gitdir: elsewhere"
+    assert (public / "CNAME").read_text() == "example.org"
+    assert (public / "articles" / "mine.html").read_text() == "mine"
+    assert public.stat().st_ino == folder  # a mount or a worktree stays what it is
+
+
+def test_a_first_publication_into_a_worktree_works(project: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "pages"
+    tree.mkdir()
+    (tree / ".git").write_text("gitdir: elsewhere")
+    (tree / "CNAME").write_text("example.org")
+    site.build(project, out=tree)
+    assert (tree / "index.html").is_file()
+    assert (tree / "CNAME").read_text() == "example.org"
+
+
+def test_a_folder_in_a_file_s_place_is_told_of(project: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "pages"
+    (tree / ".git").mkdir(parents=True)
+    (tree / "index.html").mkdir()
+    with pytest.raises(SiteError, match="cannot be written"):
+        site.build(project, out=tree)
 
 
 SPOILT = {
