@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterator
 from itertools import pairwise
 
+from pydantic import ValidationError
+
 from generator.audit.findings import Report
 from generator.audit.invariants import statements
 from generator.audit.reply import Reply
@@ -13,7 +15,7 @@ from generator.engines.effective import compare
 from generator.engines.table import command_line
 from generator.receipt import Answered, AskRecord, BootRecord, Receipt
 from generator.settings import ServerSettings
-from generator.wire import body_of
+from generator.wire import WireError, body_of, parse_object
 
 
 def check_derived(report: Report, file: str, receipt: Receipt) -> None:
@@ -37,7 +39,14 @@ def check_derived(report: Report, file: str, receipt: Receipt) -> None:
 
 
 def _check_boot(report: Report, file: str, at: str, boot: BootRecord) -> None:
-    settings = ServerSettings.model_validate(boot.settings)
+    try:
+        settings = ServerSettings.model_validate(boot.settings)
+    except ValidationError as error:
+        for fault in error.errors():
+            pointer = "/".join(str(part) for part in fault["loc"])
+            where = f"{at}/settings/{pointer}"
+            report.expect(file, where, "a setting", expected=fault["msg"], found=fault["input"])
+        return
     report.expect_json(
         file,
         f"{at}/command_line",
@@ -68,6 +77,14 @@ def _check_boot(report: Report, file: str, at: str, boot: BootRecord) -> None:
 def _check_body(report: Report, file: str, at: str, outcome: Answered) -> None:
     """Write the body again and check its length and digest, and that it was an answer's."""
     body = body_of(outcome.response, outcome.raw)
+    if outcome.raw is not None:
+        try:
+            read: object = parse_object(body)
+        except WireError:
+            read = outcome.response if "events" in outcome.response else "no JSON"
+        report.expect_json(
+            file, f"{at}/response", "read from the body", expected=read, found=outcome.response
+        )
     for key, check, expected, found in (
         ("http_status", "of an answer", 200, outcome.http_status),
         ("raw_bytes", "length of the body, written again", len(body), outcome.raw_bytes),

@@ -159,4 +159,12 @@ def _check_declared(report: Report, file: str, declaration: Declaration, receipt
         expected=resolved.as_json(),
         found=receipt.declaration.experiment,
     )
-    return plan_experiment(resolved)
+    plan = plan_experiment(resolved)
+    report.expect(
+        file,
+        "/plan_sha256",
+        f"the plan that {declaration.file} expands to",
+        expected=plan.sha256,
+        found=receipt.plan_sha256,
+    )
+    return plan

@@ -35,4 +35,9 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
             [str(finding) for finding in findings],
         )
     if not as_json:
-        say(good(f"{checked} checks passed: every number follows from its raw responses."))
+        say(
+            good(
+                f"{checked} checks passed: pages follow from receipts, and receipts from themselves."
+            )
+        )
+        say("What an audit cannot see offline is listed in docs/audit.md.")

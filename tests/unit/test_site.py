@@ -152,15 +152,17 @@ def test_only_what_the_last_build_wrote_is_replaced(project: Path, tmp_path: Pat
     (public / "CNAME").write_text("example.org")
     (public / "articles" / "mine.html").write_text("mine")
     folder = public.stat().st_ino
-    (root / "site" / "zh" / "gone.md").write_text("# 一页 {#top}\n", encoding="utf-8")
-    (root / "site" / "en" / "gone.md").write_text("# A page {#top}\n", encoding="utf-8")
+    (root / "site" / "zh" / "articles" / "gone.md").write_text("# 一页 {#top}\n", encoding="utf-8")
+    (root / "site" / "en" / "articles" / "gone.md").write_text(
+        "# A page {#top}\n", encoding="utf-8"
+    )
     site.build(root)
-    assert (public / "gone" / "index.html").is_file()
-    (root / "site" / "zh" / "gone.md").unlink()
-    (root / "site" / "en" / "gone.md").unlink()
+    assert (public / "articles" / "gone" / "index.html").is_file()
+    (root / "site" / "zh" / "articles" / "gone.md").unlink()
+    (root / "site" / "en" / "articles" / "gone.md").unlink()
     site.build(root)
-    assert not (public / "gone").exists()
-    assert not (public / "en" / "gone").exists()
+    assert not (public / "articles" / "gone").exists()
+    assert not (public / "en" / "articles" / "gone").exists()
     assert (public / ".git").read_text() == "gitdir: elsewhere"
     assert (public / "CNAME").read_text() == "example.org"
     assert (public / "articles" / "mine.html").read_text() == "mine"

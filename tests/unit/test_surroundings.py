@@ -13,7 +13,9 @@ from generator.surroundings import ISOLATED, PIP_SETTLED, environment, pip_envir
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONOPTIMIZE", "GIT_DIR", "MKDOCS_THEME", "PIP_TARGET"])
+@pytest.mark.parametrize(
+    "name", ["PYTHONPATH", "PYTHONOPTIMIZE", "GIT_DIR", "MKDOCS_THEME", "PIP_TARGET"]
+)
 def test_what_would_change_the_code_is_kept_out(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "/elsewhere")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test")
