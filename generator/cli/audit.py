@@ -36,8 +36,6 @@ def command(project: Project, targets: tuple[str, ...], as_json: bool) -> None:
         )
     if not as_json:
         say(
-            good(
-                f"{checked} checks passed: pages follow from receipts, and receipts from themselves."
-            )
+            good(f"{checked} checks passed: pages follow from receipts, receipts from their plans.")
         )
         say("What an audit cannot see offline is listed in docs/audit.md.")
