@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -20,10 +21,7 @@ from generator.files import write_atomically
 from generator.site_check import check_built
 from generator.surroundings import ISOLATED, environment
 
-_BUILDS = (
-    ("mkdocs.yml", ""),
-    ("mkdocs.en.yml", "en"),
-)  # in this order: the first empties its folder
+_BUILDS = (("mkdocs.yml", "zh"), ("mkdocs.en.yml", "en"))
 _LOG_LINES = 20
 WRITTEN = "site-files.txt"
 """Where below `.work/` the files of the last build are listed, after their folder."""
@@ -66,9 +64,15 @@ def build(root: Path, *, out: Path | None = None) -> SiteReport:
     work.mkdir(exist_ok=True)
     _refuse_foreign(target, _written(work / WRITTEN, target))
     with tempfile.TemporaryDirectory(prefix="site-", dir=work) as scratch:
-        fresh = Path(scratch, "public")
-        for config, folder in _BUILDS:
-            _mkdocs(root / config, fresh / folder, scratch)
+        fresh, english = (Path(scratch, folder) for _, folder in _BUILDS)
+        with ThreadPoolExecutor() as pool:  # each empties its own folder, so both at once
+            builds = [
+                pool.submit(_mkdocs, root / config, Path(scratch, folder), scratch)
+                for config, folder in _BUILDS
+            ]
+        for done in builds:
+            done.result()
+        english.rename(fresh / "en")
         check_built(fresh, base=urlsplit(os.environ.get("SITE_URL", "")).path)
         files = _put(fresh, target, work / WRITTEN)
     return SiteReport(

@@ -19,8 +19,10 @@ from typing import Any
 
 import httpx
 
+from generator import outcome
 from generator.audit import audit_article
 from generator.bench import Bench
+from generator.client import Client
 from generator.evidence import articles, declare
 from generator.experiments import plan_experiment
 from generator.journal import Journal
@@ -36,7 +38,11 @@ from generator.settings import ServerSettings
 
 ASKS = 200
 STARTS = 7
+ROUNDS = 3
+# GCC's own default, and ours
+SPIN_COUNTS = (300_000, ServerSettings().gomp_spincount)
 ROOT = Path(__file__).resolve().parent.parent
+PROMPT = ROOT / "receipts" / "prompts" / "feynman.txt"
 
 
 class Silent:
@@ -198,6 +204,50 @@ def bench_start() -> None:
     print(f"start: receipts --help, median of {STARTS}: {statistics.median(times):.3f} s")
 
 
+@contextmanager
+def busy_neighbour() -> Iterator[None]:
+    """Keep one CPU busy meanwhile."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def tokens_per_second(bench: Bench, settings: ServerSettings) -> float:
+    """Ask the embedded engine for a few tokens, and return how many it writes in a second."""
+    body = {"prompt": PROMPT.read_text("utf-8"), "n_predict": 8, "temperature": 0, "seed": 42}
+    boot = Boot(
+        "main",
+        *(next(iter(some)) for some in (bench.engines, bench.models)),
+        settings,
+        (Ask("0", "completion", body, FixedSeed(42), "cold"),),
+    )
+    with bench.launch(boot) as server, Client(server) as client:
+        answer = client.ask("completion", body, 120.0)
+    if not isinstance(answer, outcome.Answered):
+        raise SystemExit(f"not answered: {answer}")
+    return float(answer.response["timings"]["predicted_per_second"])
+
+
+def bench_neighbour(article: str) -> None:
+    """Compare the engine's speed beside one busy neighbour with that without, by spin count."""
+    bench = Bench(ROOT, load_pins(ROOT), Store.of_user(), NoProgress())
+    bench.prepare(plan_experiment(next(iter(declare(ROOT, article).experiments.values()))))
+    for count in SPIN_COUNTS:
+        settings = ServerSettings(gomp_spincount=count)
+        rounds = []
+        for _ in range(ROUNDS):
+            quiet = tokens_per_second(bench, settings)
+            with busy_neighbour():
+                rounds.append((quiet, tokens_per_second(bench, settings)))
+        quiet, busy = (statistics.median(speeds) for speeds in zip(*rounds, strict=True))
+        print(
+            f"gomp_spincount {count:,}: {quiet:.1f} tok/s, beside a busy neighbour {busy:.1f} "
+            f"({100 * busy / quiet:.0f} %)"
+        )
+
+
 def bench_offline(article: str) -> None:
     """Time the audit and the rendering of *article*."""
     templates = [ROOT / "templates"]
@@ -218,6 +268,7 @@ def main() -> None:
     bench_ask(read(receipt_path(ROOT, article, name), name=name))
     bench_offline(article)
     bench_run(article)
+    bench_neighbour(article)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,12 @@ end of the parent.
 from __future__ import annotations
 
 import ctypes
+import dataclasses  # noqa: F401 - for the engine
 import enum
 import fcntl
 import importlib
 import json
+import logging  # noqa: F401 - for the engine
 import os
 import signal
 import sys
@@ -68,7 +70,8 @@ def main() -> None:
     """Read what to start, start it, and serve until killed."""
     order = json.loads(sys.stdin.buffer.readline())
     die_with(order["parent"])
-    # no bytecode is read from beside the verified files; Python's own, read until here, is its own
+    # No bytecode is read from beside the verified files. Python's own, read until here, is its own:
+    # what the engine needs of Python is imported above, or each start would compile it.
     sys.pycache_prefix = "/nonexistent"
     sys.path.insert(0, order["root"])
     engine = importlib.import_module("xllamacpp")
