@@ -13,8 +13,20 @@ CLOCKS = [
     "{{ now() }}",
     "{{ datetime.now().isoformat() }}",
     "{{ datetime['now']() }}",
+    "{{ datetime }}",
+    "{{ 'Today is ' + date_string }}",
+    "{% if date_string is not defined %}{% set date_string = '26 Jul 2024' %}{% endif %}"
+    "{{ date_string }}",
+    "{% set f = strftime_now %}{{ f('%H:%M:%S') }}",
+    "{% set tools = {'time': strftime_now} %}{{ tools.time('%S') }}",
+    "{{ messages | of_the_server_alone }}{{ strftime_now('%S') }}",
 ]
-DICE = ["{{ random() }}", "{{ [1, 2, 3] | random }}", "{{ range(9) | list | random }}"]
+DICE = [
+    "{{ random() }}",
+    "{{ [1, 2, 3] | random }}",
+    "{{ range(9) | list | random }}",
+    "{{ [[1, 2], [3, 4]] | map('random') | join }}",
+]
 PURE = [
     "{{ now }}",
     "{{ messages[0].content }}{{ date }}",
@@ -22,6 +34,12 @@ PURE = [
     "{# strftime_now('%H') #}text",
     "strftime_now('%H')",
     "{{ 'strftime_now()' }}",
+    "{% if strftime_now is defined %}{% endif %}{{ date_string is not defined }}",
+    "{% set date_string = 'then' %}{{ date_string }}",
+    "{% macro day(datetime) %}{{ datetime }}{% endmacro %}{{ day(1) }}",
+    "{% for datetime in messages %}{{ datetime }}{% endfor %}",
+    "{{ messages[0].datetime }}",
+    "{{ messages | map('upper') | join }}",
     "{% generation %}{{ messages | length }}{% endgeneration %}",
     "{% for m in messages %}{% continue %}{% endfor %}",
 ]
