@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -29,6 +30,20 @@ class Impure:
     kind: Literal["clock", "random"]
     name: str
     line: int
+
+
+_REFUSED = re.compile(r"chat template parsing error|[Gg]enerate parser for this template")
+_PLACE = re.compile(r"at line (\d+), column (\d+) in source")
+_CAUSE = re.compile(r"(?:^\s*Error|Automatic parser generation failed): +(?=\S)(.+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a server cannot use a template, and where in it, from 1."""
+
+    line: int
+    column: int
+    message: str
 
 
 class _Generation(Extension):
@@ -60,12 +75,25 @@ def syntax_error(source: str) -> tuple[int, str] | None:
     return None
 
 
+def refusal(log: str) -> Refusal | None:
+    """Read in a server's log, or in its response, that and why it cannot use its chat template.
+
+    Args:
+        log: Its lines.
+    """
+    if not _REFUSED.search(log):
+        return None
+    place, causes = _PLACE.search(log), _CAUSE.findall(log)
+    line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+    return Refusal(line, column, causes[-1].rstrip(" .") if causes else "it does not say why")
+
+
 def impure(source: str) -> list[Impure]:
     """Return all in a template whose value may differ from one rendering to the next.
 
     That is every use of what llama.cpp serves of the clock, under whatever name it is called later,
-    and every call that has the name of a clock or of dice. What the template itself sets is neither,
-    nor is asking whether there is such a thing.
+    and every call that has the name of a clock or of dice. What the template itself sets is
+    neither, nor is asking whether there is such a thing.
 
     Args:
         source: The template's text; one that cannot be parsed has none.

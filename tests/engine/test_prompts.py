@@ -46,8 +46,8 @@ PAGE = '{{ show("again") }}\n\n{{ claim("repeats") }}\n'
 pytestmark = pytest.mark.engine
 
 
-def measured(root: Path, template: str, *, runs: int = 4, cache: bool = False) -> dict[str, Any]:
-    """Measure a replay whose chat template begins with *template*, render, audit."""
+def declared(root: Path, template: str, *, runs: int = 4, cache: bool = False) -> None:
+    """Declare a replay whose chat template begins with *template*."""
     shutil.copytree(PINS, root / "receipts" / "pins")
     (root / "receipts" / "chat-templates").mkdir()
     (root / "receipts/chat-templates/clocked.jinja").write_text(template + CHATML)
@@ -58,6 +58,11 @@ def measured(root: Path, template: str, *, runs: int = 4, cache: bool = False) -
     pages.mkdir(parents=True)
     for lang in ("zh", "en"):
         (pages / f"{lang}.md.j2").write_text(PAGE)
+
+
+def measured(root: Path, template: str, *, runs: int = 4, cache: bool = False) -> dict[str, Any]:
+    """Measure such a replay, render, audit."""
+    declared(root, template, runs=runs, cache=cache)
     for command in (["check"], ["run"], ["render"], ["audit"]):
         assert invoke(["--root", str(root), *command]) == 0, command
     loaded: dict[str, Any] = json.loads((root / "receipts/clock/again.json").read_text())
@@ -106,3 +111,60 @@ def test_a_template_that_is_not_jinja_is_refused_by_its_line(
     with pytest.raises(AssertionError, match="check"):
         measured(tmp_path, "first line\n{{ if .System }}{{ .System }}{{ end }}")
     assert "receipts/chat-templates/clocked.jinja:2:1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("template", "place"),
+    [
+        ("first line\n{{ messages | no_such_filter }}", "2:13"),
+        ("{{ no_such_function() }}", "1:20"),
+        ("{{ if .System }}{{ .System }}{{ end }}", "1:1"),
+    ],
+)
+def test_a_template_that_the_engine_cannot_use_leads_back_to_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], template: str, place: str
+) -> None:
+    declared(tmp_path, template)
+    assert invoke(["--root", str(tmp_path), "run"]) == 3
+    assert f"receipts/chat-templates/clocked.jinja:{place}: " in capsys.readouterr().err
+
+
+def test_a_template_that_refuses_the_messages_leads_back_to_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hello = '{% if messages[0].content == "Say hello." %}'
+    declared(tmp_path, hello + '{{ raise_exception("not this") }}{% endif %}', runs=2)
+    assert invoke(["--root", str(tmp_path), "run"]) == 6
+    told = capsys.readouterr().err
+    assert "receipts/chat-templates/clocked.jinja:1:" in told
+    assert "not this" in told
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        '{% set clock = strftime_now %}{{ clock("%H:%M:%S") }}',
+        '{% set tools = {"time": strftime_now} %}{{ tools.time("%S") }}',
+    ],
+)
+def test_a_clock_that_is_read_under_another_name_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], template: str
+) -> None:
+    receipt = measured(tmp_path, template, runs=30)
+    assert "clocked.jinja:1: `strftime_now` reads the clock" in capsys.readouterr().err
+    assert receipt["analysis"]["invalid"] > 0
+    page = (tmp_path / "site/en/articles/clock.md").read_text(encoding="utf-8")
+    assert "The chat template reads the clock" in page
+    assert "differs" not in page
+
+
+def test_the_day_that_the_server_gives_templates_is_known_as_a_clock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    receipt = measured(tmp_path, "{{ datetime }} {{ date_string }}\n")
+    told = capsys.readouterr().err
+    assert "`datetime` reads the clock" in told
+    assert "`date_string` reads the clock" in told
+    (prompt,) = receipt["prompts"].values()
+    assert prompt["text"].split()[2] == receipt["started"][:4]
+    assert receipt["analysis"]["identical"] == 4
