@@ -9,6 +9,10 @@ from typing import Any
 from generator.receipt import Answered, AskRecord, BootRecord, MismatchRecord, PromptRecord
 
 _NOTHING = object()
+# a grammar ends an answer when it is complete
+_GRAMMARS = {"grammar", "json_schema", "response_format"}
+_BUDGETS = ("reasoning_budget", "reasoning_budget_tokens", "thinking_budget_tokens")
+_LISTS = ("stop", "dry_sequence_breakers")
 Difference = tuple[str, Any, Any]
 
 
@@ -33,7 +37,8 @@ def mismatches(
         *_prompt(boot, ask, response),
         *_counts(response, timings, prompt),
         *_limits(ask, response, timings),
-        *_thinking(ask.request, response),
+        *_stopped(ask.request, response),
+        *_thinking(boot, ask.request, response),
     ]
     return [
         MismatchRecord(name=name, declared=asked, effective=told) for name, asked, told in found
@@ -68,14 +73,31 @@ def _single(value: float) -> float | None:
 
 def _settings(request: Mapping[str, Any], echo: Mapping[str, Any]) -> Iterator[Difference]:
     for name, asked in request.items():
-        if name == "repeat_last_n" and asked == -1:
-            continue  # the server puts the length of the context there
-        if isinstance(asked, bool | int | float | str):
+        if name == "samplers" or (name == "repeat_last_n" and asked == -1):
+            continue  # echoed by other names, and as the length of the context
+        if isinstance(asked, bool | int | float | str) or (
+            isinstance(asked, list) and name in _LISTS
+        ):
             yield from _named(name, asked, echo.get(name, _NOTHING))
-    if "stop" in request:
-        yield from _named("stop", request["stop"], echo.get("stop", _NOTHING))
-    if request.get("logit_bias") and echo.get("logit_bias") == []:
-        yield "logit_bias", request["logit_bias"], []
+    samplers, used = request.get("samplers"), echo.get("samplers")
+    # a sampler has several names; one that the server does not know is left out of the echo
+    if isinstance(samplers, list | str) and used is not None and len(samplers) != len(used):
+        yield "samplers", samplers, used
+    if "logit_bias" in request and isinstance(echo.get("logit_bias"), list):
+        yield from _biases(_mapping(request["logit_bias"]), echo["logit_bias"])
+
+
+def _biases(asked: Mapping[str, Any], echo: Sequence[Any]) -> Iterator[Difference]:
+    """Find a bias that is not echoed; `false` comes back as null, a text as its tokens."""
+    for name, bias in asked.items():
+        told = [
+            _mapping(entry).get("token")
+            for entry in echo
+            if _equal(None if bias is False else bias, _mapping(entry).get("bias"))
+        ]
+        if not told or (name.isdecimal() and int(name) not in told):
+            yield "logit_bias", dict(asked), list(echo)
+            return
 
 
 def _prompt(boot: BootRecord, ask: AskRecord, response: Mapping[str, Any]) -> Iterator[Difference]:
@@ -100,6 +122,8 @@ def _counts(
         read = timings["cache_n"] + timings["prompt_n"]
         yield from _named("tokens_evaluated", read, response.get("tokens_evaluated", _NOTHING))
         yield from _named("prompt_tokens", read, usage.get("prompt_tokens", _NOTHING))
+        cached = _mapping(usage.get("prompt_tokens_details")).get("cached_tokens", _NOTHING)
+        yield from _named("cached_tokens", timings["cache_n"], cached)
         if prompt is not None:
             yield from _named("prompt_tokens", len(prompt.ids), read)
     if "predicted_n" in timings:
@@ -134,11 +158,30 @@ def _finish(response: Mapping[str, Any]) -> Any:
     return next((choice.get("finish_reason") for choice in _choices(response)), None)
 
 
-def _thinking(request: Mapping[str, Any], response: Mapping[str, Any]) -> Iterator[Difference]:
-    """Find thinking in an answer that was asked for without it."""
-    switched_off = _mapping(request.get("chat_template_kwargs")).get("enable_thinking") is False
-    if not switched_off and request.get("reasoning_budget") != 0:
+def _stopped(request: Mapping[str, Any], response: Mapping[str, Any]) -> Iterator[Difference]:
+    """Find a completion that ended as it was asked not to, or at a word that was not asked."""
+    why, word = response.get("stop_type"), response.get("stopping_word")
+    if why == "word" and word not in request.get("stop", ()):
+        yield "stop", request.get("stop", []), word
+    if why == "eos" and request.get("ignore_eos") is True and not _GRAMMARS & request.keys():
+        yield "ignore_eos", True, why
+
+
+def _thinking(
+    boot: BootRecord, request: Mapping[str, Any], response: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """Find thinking in an answer for which it was switched off, by the request or the server."""
+    started_with = _mapping(boot.settings.get("extra"))
+    switched_off = (
+        _mapping(request.get("chat_template_kwargs")).get("enable_thinking") is False
+        or request.get("reasoning_effort") == "none"
+        or any(request.get(name) == 0 for name in _BUDGETS)
+        or any(started_with.get(name) == 0 for name in (*_BUDGETS, "enable_reasoning"))
+        or started_with.get("reasoning") == "off"
+    )
+    if not switched_off:
         return
     for choice in _choices(response):
-        if _mapping(choice.get("message")).get("reasoning_content"):
+        thinking = _mapping(choice.get("message")).get("reasoning_content")
+        if isinstance(thinking, str) and thinking.strip():
             yield "enable_thinking", False, True
