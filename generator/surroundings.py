@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 # change which code runs, where its result goes, or which repository is asked
 _KEPT_OUT = ("PYTHON", "GIT_", "MKDOCS_", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON")
@@ -18,6 +21,21 @@ PIP_SETTLED: Mapping[str, str] = {
 }
 ISOLATED = ("-I",)
 """Python's options for a child: no module comes from the current folder or the environment."""
+
+
+@contextmanager
+def some_home() -> Iterator[None]:
+    """Give a library that asks for a home folder when it is imported one, if there is none."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = tempfile.gettempdir()
+        try:
+            yield
+        finally:
+            del os.environ["HOME"]
+    else:
+        yield
 
 
 def environment(**own: str) -> dict[str, str]:

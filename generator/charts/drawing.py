@@ -9,6 +9,7 @@ from generator.charts.bars import bar_chart
 from generator.charts.places import place_chart
 from generator.charts.style import GRID, INK, MUTED, VARIABLES
 from generator.figures import Bars, Figure, Wording
+from generator.surroundings import some_home
 
 _TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
 
@@ -18,7 +19,8 @@ def specification(figure: Figure, words: Wording) -> dict[str, object]:
 
     Sizes and paddings are fixed (`autosize: none`), so that no installed font moves a pixel.
     """
-    import altair as alt  # noqa: PLC0415 - takes half a second, and only drawing needs it
+    with some_home():
+        import altair as alt  # noqa: PLC0415 - takes half a second, and only drawing needs it
 
     chart = bar_chart(figure, words) if isinstance(figure, Bars) else place_chart(figure, words)
     configured = (

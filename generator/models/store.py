@@ -55,9 +55,19 @@ class Store:
 
     @classmethod
     def of_user(cls) -> Store:
-        """Open the user's store: the folder RECEIPTS_CACHE names, or the user's cache folder."""
+        """Open the user's store: the folder RECEIPTS_CACHE names, or the user's cache folder.
+
+        Raises:
+            FetchError: There is no home folder that would hold it.
+        """
         named = os.environ.get("RECEIPTS_CACHE")
-        return cls(Path(named).expanduser() if named else user_cache_path("published-receipts"))
+        try:
+            return cls(Path(named).expanduser() if named else user_cache_path("published-receipts"))
+        except RuntimeError as error:
+            raise FetchError(
+                "There is no home folder to keep engines and models in.",
+                "Name a folder: RECEIPTS_CACHE=/path/to/a/folder (or set HOME).",
+            ) from error
 
     def distrusting(self) -> Store:
         """Open the same store so that it reads every file anew, once."""

@@ -93,7 +93,7 @@ def measure(engine: WheelEngine, model: Path, tmp_path: Path) -> Measure:
     """Run boots on the real engine."""
 
     def launch(boot: Boot) -> AbstractContextManager[RunningServer]:
-        return engine.launch(boot.server, model, ALIAS, None)
+        return engine.launch(boot.server, model, boot.model, None)
 
     def run(boots: tuple[Boot, ...]) -> list[BootRecord]:
         plan = Plan("some-article", "some-experiment", "some-kind", boots)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from generator.surroundings import ISOLATED, PIP_SETTLED, environment, pip_environment
+from generator.declaration import declaration_paths
+from generator.errors import FetchError
+from generator.models.store import Store
+from generator.surroundings import (
+    ISOLATED,
+    PIP_SETTLED,
+    environment,
+    pip_environment,
+    some_home,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,3 +87,37 @@ def test_the_document_lists_what_is_settled_and_kept_out() -> None:
     text = (ROOT / "docs" / "surroundings.md").read_text(encoding="utf-8")
     for name in ("PYTHON*", "GIT_*", "MKDOCS_*", *PIP_SETTLED):
         assert f"`{name}`" in text
+
+
+def nobody_s_home() -> Path:
+    raise RuntimeError("Could not determine home directory.")
+
+
+def test_a_library_is_given_a_home_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(Path, "home", nobody_s_home)
+    with some_home():
+        assert Path(os.environ["HOME"]).is_dir()
+    assert "HOME" not in os.environ
+
+
+def test_a_store_without_a_home_names_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(_name: str) -> Path:
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.delenv("RECEIPTS_CACHE", raising=False)
+    monkeypatch.setattr("generator.models.store.user_cache_path", nowhere)
+    with pytest.raises(FetchError, match="no home folder") as caught:
+        Store.of_user()
+    assert "RECEIPTS_CACHE" in caught.value.remedy
+
+
+def test_hidden_names_links_to_nowhere_and_folders_are_no_declarations(tmp_path: Path) -> None:
+    receipts = tmp_path / "receipts"
+    receipts.mkdir()
+    for name in ("real.yaml", "._x.yaml", ".hidden.yaml", "backup.yaml~", "#x.yaml#"):
+        (receipts / name).write_text("")
+    (receipts / ".#x.yaml").symlink_to("nowhere")
+    (receipts / "lost.yaml").symlink_to("nowhere")
+    (receipts / "folder.yaml").mkdir()
+    assert [path.name for path in declaration_paths(tmp_path)] == ["real.yaml"]
