@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from generator.receipt import Answered, AskRecord, BootRecord, MismatchRecord, PromptRecord
+from generator.canonical import digest
+from generator.receipt import (
+    Answered,
+    AskRecord,
+    MismatchRecord,
+    PromptRecord,
+    Receipt,
+)
+
+MOST_NAMED = 6
 
 _NOTHING = object()
 # a grammar ends an answer when it is complete
@@ -16,9 +25,23 @@ _LISTS = ("stop", "dry_sequence_breakers")
 Difference = tuple[str, Any, Any]
 
 
-def mismatches(
-    boot: BootRecord, ask: AskRecord, prompt: PromptRecord | None
-) -> list[MismatchRecord]:
+class Started(Protocol):
+    """What is known of a server: its model's name, its settings, and its `/props`."""
+
+    @property
+    def model(self) -> str:
+        """The name under which it presents the model."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What it was started with."""
+
+    @property
+    def props(self) -> Mapping[str, Any]:
+        """Its `/props`."""
+
+
+def mismatches(boot: Started, ask: AskRecord, prompt: PromptRecord | None) -> list[MismatchRecord]:
     """List what a response reports otherwise than it was asked; a failed ask reports nothing.
 
     What a response does not report is no mismatch.
@@ -42,6 +65,22 @@ def mismatches(
     ]
     return [
         MismatchRecord(name=name, declared=asked, effective=told) for name, asked, told in found
+    ]
+
+
+def odd_asks(receipt: Receipt) -> list[tuple[str, MismatchRecord]]:
+    """Return each different mismatch of a receipt's asks once, with the asks that have it.
+
+    Of many asks the first few are named, and how many there are.
+    """
+    found: dict[str, tuple[list[str], MismatchRecord]] = {}
+    for boot, ask in receipt.asks():
+        for odd in ask.mismatches:
+            asks, _ = found.setdefault(digest(odd.model_dump(mode="json")), ([], odd))
+            asks.append(f"{boot.name}/{ask.name}")
+    return [
+        (", ".join(asks[:MOST_NAMED]) + (f", … ({len(asks)})" if asks[MOST_NAMED:] else ""), odd)
+        for asks, odd in found.values()
     ]
 
 
@@ -100,7 +139,7 @@ def _biases(asked: Mapping[str, Any], echo: Sequence[Any]) -> Iterator[Differenc
             return
 
 
-def _prompt(boot: BootRecord, ask: AskRecord, response: Mapping[str, Any]) -> Iterator[Difference]:
+def _prompt(boot: Started, ask: AskRecord, response: Mapping[str, Any]) -> Iterator[Difference]:
     """Compare a completion's echoed prompt, which the server makes of the tokens again.
 
     So the token that opens every text stands in front of it, where the model has one, and a
@@ -168,7 +207,7 @@ def _stopped(request: Mapping[str, Any], response: Mapping[str, Any]) -> Iterato
 
 
 def _thinking(
-    boot: BootRecord, request: Mapping[str, Any], response: Mapping[str, Any]
+    boot: Started, request: Mapping[str, Any], response: Mapping[str, Any]
 ) -> Iterator[Difference]:
     """Find thinking in an answer for which it was switched off, by the request or the server."""
     started_with = _mapping(boot.settings.get("extra"))

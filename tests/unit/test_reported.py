@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from generator.receipt import AskRecord
-from generator.reported import mismatches
+from generator.receipt import AskRecord, MismatchRecord
+from generator.reported import mismatches, odd_asks
 from tests.factory import (
     MODEL,
     PROMPT,
@@ -17,6 +17,7 @@ from tests.factory import (
     make_ask,
     make_boot,
     make_prompt,
+    make_receipt,
 )
 
 ECHO = {
@@ -225,3 +226,19 @@ def test_thinking_that_the_server_was_to_switch_off_is_a_mismatch(extra: dict[st
     assert mismatches(make_boot(), thought, None) == []
     blank = asked(chat_response("four", thinking="\n"), request)
     assert mismatches(boot, blank, None) == []
+
+
+def test_a_mismatch_of_many_asks_is_listed_once_with_the_asks() -> None:
+    other = MismatchRecord(name="top_k", declared=40, effective=7)
+    odd = MismatchRecord(name="seed", declared=1, effective=2)
+    asks = [
+        make_ask(honest(), name=str(n)).model_copy(
+            update={"mismatches": [odd, other] if n == 2 else [odd]}
+        )
+        for n in range(1, 9)
+    ]
+    assert odd_asks(make_receipt("repeat", [make_boot(asks)])) == [
+        ("main/1, main/2, main/3, main/4, main/5, main/6, … (8)", odd),
+        ("main/2", other),
+    ]
+    assert odd_asks(make_receipt("repeat", [make_boot([honest()])])) == []
