@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from generator import host
-from generator.chat_template_files import TEMPLATES, chat_template_path
+from generator.chat_template import refusal
+from generator.chat_template_files import chat_template_path, refused_by_engine, template_fault
 from generator.engines.base import Engine, RunningServer
 from generator.engines.obtain import obtain
-from generator.errors import Fault, InputError
+from generator.errors import EngineError, InputError
 from generator.host import Host
 from generator.limits import Limits
 from generator.models.metadata import read_metadata
@@ -52,16 +54,35 @@ class Bench:
             for named in named_files(boot.server, self.root):
                 self.files.setdefault(_label(named), file_record(named.path, named.name))
 
-    def launch(self, boot: Boot) -> AbstractContextManager[RunningServer]:
-        """Start the server that *boot* asks for."""
+    @contextmanager
+    def launch(self, boot: Boot) -> Iterator[RunningServer]:
+        """Start the server that *boot* asks for.
+
+        Raises:
+            EngineError: It did not start.
+            InputError: It cannot use the chat template that was declared.
+        """
         engine, _ = self.engines[boot.engine]
         template = boot.server.chat_template
-        return engine.launch(
-            for_engine(boot.server, self.root),
-            self.models[boot.model][0],
-            boot.model,
-            self.templates[template][0] if template else None,
-        )
+        with ExitStack() as held:
+            try:
+                server = held.enter_context(
+                    engine.launch(
+                        for_engine(boot.server, self.root),
+                        self.models[boot.model][0],
+                        boot.model,
+                        self.templates[template][0] if template else None,
+                    )
+                )
+            except EngineError as error:
+                refused = refusal("\n".join([error.what, *error.details]))
+                if template is None or refused is None:
+                    raise
+                raise InputError(
+                    [refused_by_engine(template, refused)],
+                    "Mend the template and run again; what was answered is kept.",
+                ) from error
+            yield server
 
     def named(self, plan: Plan) -> dict[str, FileRecord]:
         """Return the record of every file that a setting of *plan* names, by setting and name."""
@@ -111,14 +132,10 @@ class Bench:
         )
 
     def _template(self, plan: Plan, name: str) -> tuple[Path, FileRecord]:
+        fault = template_fault(self.root, f"receipts/{plan.article}.yaml", plan.experiment, name)
+        if fault is not None:
+            raise InputError([fault])
         path = chat_template_path(self.root, name)
-        if path.parent != self.root / TEMPLATES or not path.is_file():
-            file = f"receipts/{plan.article}.yaml"
-            where = f"$.experiments.{plan.experiment}.server.chat_template"
-            problem = f"there is no {(TEMPLATES / name).as_posix()}.jinja"
-            raise InputError(
-                [Fault(file, 1, 1, where, problem, "add the file or correct the name")]
-            )
         return path, file_record(path)
 
 

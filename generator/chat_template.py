@@ -1,32 +1,49 @@
-"""A chat template's calls that give another prompt each time: its clock and its dice."""
+"""A chat template's clock and dice, which give another prompt each time, and what is no Jinja."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2 import Environment, TemplateAssertionError, TemplateSyntaxError, meta, nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
-CLOCK = ("strftime_now", "now", "today", "utcnow", "time", "date", "datetime", "date_string")
-DICE = ("random", "shuffle", "randint", "uuid", "uuid4")
+SERVED = frozenset(("strftime_now", "datetime", "date_string"))
+"""What llama.cpp gives every template of the clock: a function, and the day in two writings."""
+CLOCK = (*SERVED, "now", "today", "utcnow", "time", "date")
+DICE = ("random", "shuffle", "randint", "uuid", "uuid4", "lipsum")
 
 
 @dataclass(frozen=True)
 class Impure:
-    """A call or a filter whose value is not the same each time.
+    """A name, call or filter whose value is not the same each time.
 
     Attributes:
         kind: Whether it reads the `clock` or draws at `random`.
-        name: What is called.
+        name: What is read or called.
         line: The line in the template, from 1.
     """
 
     kind: Literal["clock", "random"]
     name: str
     line: int
+
+
+_REFUSED = re.compile(r"chat template parsing error|[Gg]enerate parser for this template")
+_PLACE = re.compile(r"at line (\d+), column (\d+) in source")
+_CAUSE = re.compile(r"(?:^\s*Error|Automatic parser generation failed): +(?=\S)(.+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a server cannot use a template, and where in it, from 1."""
+
+    line: int
+    column: int
+    message: str
 
 
 class _Generation(Extension):
@@ -58,31 +75,59 @@ def syntax_error(source: str) -> tuple[int, str] | None:
     return None
 
 
-def impure(source: str) -> list[Impure]:
-    """Return every call in a template whose value may differ from one rendering to the next.
-
-    A variable that the template sets itself is not such a call, whatever it is called, and neither
-    is one that is only read: the server passes none of these names.
+def refusal(log: str) -> Refusal | None:
+    """Read in a server's log, or in its response, that and why it cannot use its chat template.
 
     Args:
-        source: The template's text; one that cannot be parsed has no calls.
+        log: Its lines.
+    """
+    if not _REFUSED.search(log):
+        return None
+    place, causes = _PLACE.search(log), _CAUSE.findall(log)
+    line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+    return Refusal(line, column, causes[-1].rstrip(" .") if causes else "it does not say why")
+
+
+def impure(source: str) -> list[Impure]:
+    """Return all in a template whose value may differ from one rendering to the next.
+
+    That is every use of what llama.cpp serves of the clock, under whatever name it is called later,
+    and every call that has the name of a clock or of dice. What the template itself sets is
+    neither, nor is asking whether there is such a thing.
+
+    Args:
+        source: The template's text; one that cannot be parsed has none.
     """
     try:
         tree = _ENVIRONMENT.parse(source)
     except TemplateSyntaxError:
         return []
-    return sorted(set(_calls(tree)), key=lambda call: (call.line, call.name))
+    return sorted({*_served(tree), *_calls(tree)}, key=lambda call: (call.line, call.name))
+
+
+def _served(tree: nodes.Template) -> Iterator[Impure]:
+    """Find what is read of the clock that the server gives, but for tests of its being there."""
+    tested = {id(test.node) for test in tree.find_all(nodes.Test) if test.name == "defined"}
+    try:
+        served = SERVED & meta.find_undeclared_variables(tree)
+    except TemplateAssertionError:  # it has filters that only the server knows
+        served = SERVED
+    for name in tree.find_all(nodes.Name):
+        if name.ctx == "load" and name.name in served and id(name) not in tested:
+            yield Impure("clock", name.name, name.lineno)
 
 
 def _calls(tree: nodes.Template) -> Iterator[Impure]:
-    defined = {macro.name for macro in tree.find_all(nodes.Macro)}
+    own = {macro.name for macro in tree.find_all(nodes.Macro)}
     for call in tree.find_all(nodes.Call):
         name = _called(call.node)
-        if name not in defined:
+        if name not in own:
             yield from _known(name, call.lineno)
     for filtered in tree.find_all(nodes.Filter):
-        if filtered.name in DICE:
-            yield from _known(filtered.name, filtered.lineno)
+        by_name = [arg.value for arg in filtered.args[:1] if isinstance(arg, nodes.Const)]
+        for name in (filtered.name, *(by_name if filtered.name == "map" else ())):
+            if name in DICE:
+                yield from _known(name, filtered.lineno)
 
 
 def _called(node: nodes.Node) -> str:

@@ -27,7 +27,8 @@ from generator.errors import SiteError
 from generator.evidence import Evidence
 from generator.experiments import kinds
 from generator.matrix import SUFFIX, Matrix
-from generator.receipt import MismatchRecord, Receipt
+from generator.receipt import Receipt
+from generator.reported import odd_asks
 from generator.schema import Model
 
 UNMEASURED = "—"
@@ -324,12 +325,3 @@ def _bound(fact: Callable[..., Markup], experiment: str) -> Callable[..., Markup
         return fact(experiment, pointer, digits, plain=plain)
 
     return here
-
-
-def odd_asks(receipt: Receipt) -> list[tuple[str, MismatchRecord]]:
-    """Return every mismatch between a request and its response, with the ask's name."""
-    return [
-        (f"{boot.name} / {ask.name}", mismatch)
-        for boot, ask in receipt.asks()
-        for mismatch in ask.mismatches
-    ]

@@ -116,6 +116,10 @@ def named_flip(receipt: Receipt, name: str, left: str, right: str) -> Flip:
         if not one.replayable:
             problem = f"{one.name} cannot be asked again: an ask before it failed, or had no seed"
             raise _error(name, "$.boots", problem, "name another ask")
+        if one.ask.mismatches:
+            odd = ", ".join(mismatch.name for mismatch in one.ask.mismatches)
+            problem = f"the response of {one.name} reports another {odd} than was asked"
+            raise _error(name, "$.boots", problem, "name another ask")
     for what, ours, theirs in (
         ("engine", first.boot.engine, second.boot.engine),
         ("model", first.boot.model, second.boot.model),

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from generator.answers import read_answers
+from generator.chat_template import refusal
+from generator.chat_template_files import template_file
 from generator.errors import RunError
 from generator.outcome import Kind
-from generator.receipt import Answered, Failed, Receipt
+from generator.receipt import Answered, BootRecord, Failed, Receipt
 from generator.run import NOT_ASKED
+from generator.wire import WireError, parse_object
 
 MOST_CAUSES = 6
 MOST_CHARACTERS = 230
@@ -76,7 +79,7 @@ def _causes(receipt: Receipt) -> Iterator[Cause]:
         if (boot.name, ask.name) in answered:
             continue
         where = f"{receipt.experiment} · {boot.name}"
-        kind, message = _why(ask.outcome)
+        kind, message = _why(boot, ask.outcome)
         if message.startswith(NOT_ASKED) and causes and causes[-1].where == where:
             causes[-1].unasked.append(ask.name)
             continue
@@ -88,9 +91,26 @@ def _causes(receipt: Receipt) -> Iterator[Cause]:
     yield from causes
 
 
-def _why(outcome: Answered | Failed) -> tuple[str, str]:
+def _why(boot: BootRecord, outcome: Answered | Failed) -> tuple[str, str]:
     match outcome:
+        case Failed(kind="http_status"):
+            return outcome.kind, ": ".join([outcome.message, *_refused(boot, outcome.body or "")])
         case Failed():
             return outcome.kind, outcome.message
         case Answered():
             return "odd", "the response is no answer of its endpoint"
+
+
+def _refused(boot: BootRecord, body: str) -> Iterator[str]:
+    """Yield what a refusing server says, with the chat template's file and line if it is that."""
+    try:
+        message = str(parse_object(body.encode())["error"]["message"])
+    except (WireError, LookupError, TypeError):
+        return
+    refused, template = refusal(message), boot.settings["chat_template"]
+    if refused is None:
+        yield message.partition("\n")[0]
+        return
+    own = f"the chat template of {boot.model}"
+    yield f"{own if template is None else template_file(template)}:{refused.line}:{refused.column}"
+    yield refused.message

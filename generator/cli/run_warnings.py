@@ -12,6 +12,7 @@ from generator.host import Host, load
 from generator.limits import crowding, overload, usable_cpus
 from generator.plan import Plan
 from generator.receipt import Receipt
+from generator.reported import odd_asks
 
 
 def warn_before(plans: Sequence[Plan], host: Host) -> bool:
@@ -56,13 +57,12 @@ def warn_of(receipt: Receipt) -> None:
     for template, model in own.items():
         for call in impure(template):
             note(f"warning: {warning(f'the chat template of {model}', call)}")
+    for asks, odd in odd_asks(receipt):
+        note(
+            f"warning: {receipt.experiment}, {asks}: {odd.name} was asked as {odd.declared!r} and "
+            f"is reported as {odd.effective!r}; these answers do not count"
+        )
     for boot in receipt.boots:
-        for ask in boot.asks:
-            for odd in ask.mismatches:
-                note(
-                    f"warning: {receipt.experiment}, {boot.name}/{ask.name}: {odd.name} was asked "
-                    f"as {odd.declared!r} and is reported as {odd.effective!r}"
-                )
         for odd in boot.mismatches:
             note(
                 f"warning: {receipt.experiment}, boot {boot.name}: {odd.name} was declared "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from generator.answers import Answer, read_answer
 from generator.canonical import digest
@@ -20,6 +21,7 @@ from generator.hunt.trial import Trial, compared
 from generator.outcome import Failed
 from generator.plan import Ask, Boot, Cache
 from generator.prompts import PromptReader
+from generator.reported import mismatches
 from generator.run import AskLimit, Launch, ask_record, utc_now
 
 MOST_FAILURES = 3
@@ -45,6 +47,21 @@ class _Serve:
     server: RunningServer
     client: Client
     boot: Boot
+
+    @property
+    def model(self) -> str:
+        """The name of its model."""
+        return self.boot.model
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What it was started with."""
+        return self.boot.server.model_dump(mode="json")
+
+    @property
+    def props(self) -> Mapping[str, Any]:
+        """Its `/props`."""
+        return self.server.props
 
 
 @dataclass
@@ -153,7 +170,11 @@ class Trials:
         given = prompts.given(ask, request, text)
         if isinstance(given, str):
             raise UncomparedError(f"the prompt is unknown: {given}")
-        answer = read_answer(serve.boot.name, ask_record(ask, request, started, outcome, given))
+        record = ask_record(ask, request, started, outcome, given)
+        for odd in mismatches(serve, record, given):
+            told = f"{odd.name} was asked as {odd.declared!r} and is reported as {odd.effective!r}"
+            raise UncomparedError(told)
+        answer = read_answer(serve.boot.name, record)
         if answer is None or not answer.ids:
             raise UncomparedError("the response holds no tokens")
         if not answer.valid:

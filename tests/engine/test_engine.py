@@ -16,8 +16,10 @@ from generator.outcome import Answered
 from generator.plan import Ask, FixedSeed
 from generator.prompts import PromptReader
 from generator.receipt import PromptRecord
+from generator.reported import mismatches
 from generator.settings import Sampling, sampling_fields
-from tests.engine.conftest import Launch, launching
+from tests.engine.conftest import ALIAS, Launch, launching
+from tests.factory import make_ask, make_boot
 
 pytestmark = pytest.mark.engine
 
@@ -125,6 +127,41 @@ def test_every_declared_sampling_setting_reaches_the_engine(client: Client) -> N
     assert used["mirostat_tau"] == 4.5
     assert {"bias": 1.0, "token": 12} in used["logit_bias"]
     assert len(answer["completion_probabilities"][0]["top_logprobs"]) == 3
+
+
+def test_what_is_reported_of_declared_settings_is_no_mismatch(client: Client) -> None:
+    sampling = Sampling(
+        temperature=0.7,
+        top_p=0.95,
+        min_p=0.05,
+        repeat_penalty=1.1,
+        max_tokens=2,
+        n_probs=3,
+        ignore_eos=True,
+        stop=["zzz", "\n\n"],
+        logit_bias={"12": 1.3, "77": False, " the world": -1.5},
+        extra={
+            "samplers": ["top-k", "temperature"],
+            "dry_sequence_breakers": ["a", "b"],
+            "grammar": "root ::= [a-z ]+",
+            "mirostat_tau": 4.3,
+        },
+    )
+    request = {**sampling_fields(sampling, "completion"), "prompt": PROMPT, "seed": 2**32 - 2}
+    answer = completion(client, **request)
+    boot = make_boot().model_copy(update={"model": ALIAS})
+    asked = make_ask(answer).model_copy(update={"request": request})
+    assert mismatches(boot, asked, None) == []
+    assert len(answer["generation_settings"]["logit_bias"]) > 3
+    for name, other in {
+        "temperature": 0.8,
+        "logit_bias": {"12": 1.4},
+        "samplers": ["top_k"],
+        "dry_sequence_breakers": ["a"],
+        "stop": ["zzz"],
+    }.items():
+        sent = asked.model_copy(update={"request": {**request, name: other}})
+        assert [found.name for found in mismatches(boot, sent, None)] == [name]
 
 
 def test_a_cold_ask_reads_the_whole_prompt_and_a_warm_one_its_last_token(launch: Launch) -> None:

@@ -97,6 +97,15 @@ def test_asks_whose_cache_was_not_as_planned_do_not_count() -> None:
     no_flip(receipt_of(boot_of(asked("1", ONE), cold)))
 
 
+def test_asks_whose_response_reports_something_else_than_was_asked_do_not_count() -> None:
+    odd = [MismatchRecord(name="seed", declared=1, effective=2)]
+    other = asked("2", TWO).model_copy(update={"mismatches": odd})
+    receipt = receipt_of(boot_of(asked("1", ONE), other))
+    no_flip(receipt)
+    with pytest.raises(InputError, match=r"main/2 reports another seed than was asked"):
+        named_flip(receipt, "x", "main/1", "main/2")
+
+
 def test_the_same_tokens_are_no_flip() -> None:
     no_flip(receipt_of(boot_of(asked("1", ONE), asked("2", ONE))))
     no_flip(receipt_of(boot_of()))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from generator.cli.failures import MOST_CAUSES, failed_asks
 from generator.receipt import AskRecord, Failed, Receipt
-from tests.factory import completion_response, make_ask, make_boot, make_receipt
+from tests.factory import MODEL, completion_response, make_ask, make_boot, make_receipt
 
 
-def failed(name: str, kind: str, message: str) -> AskRecord:
+def failed(name: str, kind: str, message: str, body: str | None = None) -> AskRecord:
     outcome = Failed(
-        status="failed", kind=kind, message=message, http_status=None, body=None, wall_s=0.1
+        status="failed", kind=kind, message=message, http_status=None, body=body, wall_s=0.1
     )
     return make_ask(None, name=name).model_copy(update={"outcome": outcome})
 
@@ -53,6 +55,42 @@ def test_a_response_of_another_shape_is_a_failure_too() -> None:
     error = failed_asks([receipt(make_ask({"surprise": True}))], 1)
     assert error is not None
     assert "ask 1: odd: the response is no answer" in error.details[0]
+
+
+TEMPLATE = (
+    "Unable to generate parser for this template. Automatic parser generation failed: \n"
+    "While executing CallExpression at line 2, column 63 in source:\nError: Jinja Exception: no"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "template", "told"),
+    [
+        (
+            TEMPLATE,
+            "mine",
+            "receipts/chat-templates/mine.jinja:2:63: Jinja Exception: no",
+        ),
+        (TEMPLATE, None, f"the chat template of {MODEL}:2:63: Jinja Exception: no"),
+        ("too long\nby far", None, "too long"),
+    ],
+)
+def test_a_refusal_is_told_in_the_servers_words_and_leads_to_the_template(
+    message: str, template: str | None, told: str
+) -> None:
+    body = json.dumps({"error": {"code": 400, "message": message}})
+    boot = make_boot([failed("1", "http_status", "HTTP 400", body)])
+    boot = boot.model_copy(update={"settings": {**boot.settings, "chat_template": template}})
+    error = failed_asks([make_receipt("repeat", [boot], experiment="runs")], 1)
+    assert error is not None
+    assert error.details == (f"runs · main · ask 1: http_status: HTTP 400: {told}",)
+
+
+@pytest.mark.parametrize("body", [None, "", "<html>", "{}", '{"error": "no"}', "[]"])
+def test_a_refusal_whose_body_says_nothing_is_told_by_its_status(body: str | None) -> None:
+    error = failed_asks([receipt(failed("1", "http_status", "HTTP 500", body))], 1)
+    assert error is not None
+    assert error.details == ("runs · main · ask 1: http_status: HTTP 500",)
 
 
 @pytest.mark.parametrize(

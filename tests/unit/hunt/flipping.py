@@ -35,11 +35,13 @@ class Machine:
         say: Gives the answers.
         boots: Every boot that was launched, in order.
         asked: Every request, with what it found: `cold` or `warm`.
+        echo: What every response reports of its settings.
     """
 
     say: Say = flips_when_warm
     boots: list[Boot] = field(default_factory=list)
     asked: list[tuple[str, str]] = field(default_factory=list)
+    echo: dict[str, Any] = field(default_factory=dict)
 
     def launch(self, boot: Boot) -> AbstractContextManager[Any]:
         """Start a server with an empty cache."""
@@ -56,11 +58,12 @@ class Machine:
             cached[:] = [prompt]
             self.asked.append((prompt, "warm" if warm else "cold"))
             length = len(prompt.split())
-            return completion_response(
+            response = completion_response(
                 self.say(prompt, "warm" if warm else "cold", boot),
                 cache_n=length - 1 if warm else 0,
                 prompt_n=1 if warm else length,
             )
+            return {**response, "generation_settings": self.echo}
 
         return FakeEngine(reply).launch(boot)
 

@@ -77,6 +77,14 @@ def test_a_prompt_that_is_refused_costs_no_server() -> None:
     assert len(machine.boots) == 1
 
 
+def test_a_response_that_reports_something_else_than_was_asked_is_not_compared() -> None:
+    machine = Machine(echo={"temperature": 0.3})
+    with trials_of(machine, *COLD_WARM) as trials:
+        trial = trials.tried("please flip now", fresh=True)
+    assert trial.verdict == "uncompared"
+    assert trial.message == "temperature was asked as 0.0 and is reported as 0.3"
+
+
 def test_a_server_that_dies_is_started_again_but_not_for_ever() -> None:
     machine = Machine()
     with trials_of(machine, *COLD_WARM) as trials:
