@@ -51,6 +51,7 @@ class Judged:
     Attributes:
         reason: Why it is unmeasured; empty otherwise.
         younger: Whether its condition was written after what it looks at was measured.
+        apart: Whether it compares receipts of different machines, which leaves it unmeasured.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Judged:
     outcome: Outcome
     reason: str
     younger: bool = False
+    apart: bool = False
 
     @property
     def holds(self) -> bool:
@@ -104,6 +106,21 @@ def looks_at(when: str) -> set[str]:
     """Return the variables of a sound condition: the experiments, variants and matrices it uses."""
     parsed = Parser(_ENVIRONMENT, when, state="variable").parse_expression()
     return {node.name for node in nodes.Output([parsed]).find_all(nodes.Name)}
+
+
+def compared(when: str) -> list[set[str]]:
+    """Return which variables a sound condition sets against each other, or calculates with.
+
+    `a.x > 0 and b.y > 0` says something of each by itself; `a.x > b.y` compares the two.
+    """
+    parsed = Parser(_ENVIRONMENT, when, state="variable").parse_expression()
+    mixing = nodes.Output([parsed]).find_all((nodes.Compare, nodes.BinExpr, nodes.Test))
+    groups = [
+        {name.name for name in node.find_all(nodes.Name)}
+        for node in mixing
+        if not isinstance(node, nodes.And | nodes.Or)
+    ]
+    return [group for group in groups if len(group) > 1]
 
 
 def judge(name: str, claim: Claim, analyses: Mapping[str, Mapping[str, Any]]) -> Judged:

@@ -12,10 +12,9 @@ from typing import Any, Protocol, Self
 import httpx
 
 from generator.outcome import KINDS, Answered, Failed, Kind
-from generator.settings import Endpoint
+from generator.settings import PATHS, Endpoint
 from generator.wire import WireError, parse_object, parse_stream, text_to_keep
 
-PATHS: Mapping[Endpoint, str] = {"completion": "/completion", "chat": "/v1/chat/completions"}
 # After these the process may be dying: it closes its connections before it can be waited for.
 SUSPICIOUS = ("connect", "reset", "truncated", "protocol")
 DEATH_WAIT_S = 0.5

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from generator.claims import Judged, expression_faults, judge
+from generator.claims import Judged, compared, expression_faults, judge, looks_at, variable
 from generator.declaration import (
     AS_DECLARED,
     Declaration,
@@ -18,6 +18,7 @@ from generator.declaration import (
 from generator.declaration_reader import mapping, read_declaration
 from generator.errors import Fault, InputError, ReceiptsError
 from generator.experiments import kinds
+from generator.host import machine
 from generator.matrix import SUFFIX, Matrix, compare_variants
 from generator.receipt import Receipt, read, receipt_path
 from generator.schema import Model
@@ -62,11 +63,24 @@ def gather(declaration: Declaration, receipts: Mapping[str, Receipt]) -> Evidenc
         for change in changes
         if change.kind in ("condition", "added")
     }
-    claims = {
-        name: replace(judge(name, claim, analyses), younger=name in younger)
-        for name, claim in declaration.head.claims.items()
-    }
+    claims = {}
+    for name, claim in declaration.head.claims.items():
+        judged = judge(name, claim, analyses)
+        if _apart(claim.when, receipts, matrices):
+            reason = "it compares receipts of different machines"
+            judged = Judged(name, claim, "unmeasured", reason, apart=True)
+        claims[name] = replace(judged, younger=name in younger)
     return Evidence(declaration, receipts, matrices, claims, changed)
+
+
+def _apart(when: str, receipts: Mapping[str, Receipt], matrices: Mapping[str, Matrix]) -> bool:
+    """Whether a condition compares receipts of different machines, by a matrix or directly."""
+    machines = {variable(name): machine(receipt.host) for name, receipt in receipts.items()}
+    matrix = {variable(name + SUFFIX): matrix.one_machine for name, matrix in matrices.items()}
+    groups = [[machines[one] for one in group & machines.keys()] for group in compared(when)]
+    return any(one != group[0] for group in groups for one in group) or not all(
+        matrix.get(one, True) for one in looks_at(when)
+    )
 
 
 def compare_all(declaration: Declaration, receipts: Mapping[str, Receipt]) -> dict[str, Matrix]:

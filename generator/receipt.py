@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from generator.canonical import digest, pretty
 from generator.errors import AuditError
 from generator.host import Host
-from generator.limits import overload
+from generator.limits import overload, usable_cpus
 from generator.schema import (
     Count,
     IsoDate,
@@ -250,6 +250,11 @@ class Receipt(Model):
         loads = [at[0] for life in lives for at in (life.load_before, life.load_after) if at]
         threads = [max(b.settings["threads"], b.settings["threads_batch"]) for b in self.boots]
         return overload(loads, self.host, max(threads, default=1))
+
+    @property
+    def cpus(self) -> float:
+        """How many CPUs' worth of time the measurement could use."""
+        return usable_cpus(self.host)
 
     def asks(self) -> Iterator[tuple[BootRecord, AskRecord]]:
         """Yield every counted ask with its boot, in the order in which they were asked."""

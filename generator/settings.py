@@ -30,6 +30,8 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 Endpoint = Literal["completion", "chat"]
+PATHS: Mapping[Endpoint, str] = {"completion": "/completion", "chat": "/v1/chat/completions"}
+"""Where a server is asked, by the endpoint."""
 Scalar = bool | int | Number | str
 KvType = Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"]
 

@@ -109,6 +109,8 @@ class Functions:
                 return self.say(judged.claim.holds)
             case "fails":
                 return self.say(judged.claim.fails)
+            case "unmeasured" if judged.apart:
+                return self.word("claim.apart")
             case "unmeasured":
                 reason = judged.claim.unmeasured
                 return self.say(reason) if reason else self.word("claim.unmeasured")
@@ -306,6 +308,7 @@ class Functions:
             return Markup(UNMEASURED)
         boot, ask = next(receipt.asks())
         sent = curl(ask.endpoint, ask.request)
+        template = receipt.chat_templates.get(str(boot.settings["chat_template"]))
         server = server_command(
             boot,
             receipt.models[boot.model],
@@ -316,6 +319,7 @@ class Functions:
             "request",
             server=fenced(server, "bash"),
             sent=fenced(sent, "bash"),
+            template=None if template is None else template.name,
             long=len(sent) > LONG_REQUEST,
         )
 

@@ -9,10 +9,23 @@ from typing import Any
 
 from generator.canonical import pretty
 from generator.receipt import BootRecord, EngineRecord, FileRecord, ModelRecord
+from generator.settings import PATHS, Endpoint
 
 ADDRESS = "http://127.0.0.1:8080"
-PATHS = {"completion": "/completion", "chat": "/v1/chat/completions"}
+# in bytes; Linux takes no word of more than 128 KiB
+LONGEST_WORD = 100_000
 _WIDTH = 88
+# where files lie is the reader's affair: they stand in variables of the shell
+_FILES = {"--model": '"$MODEL"', "--chat-template-file": '"$TEMPLATE"'}
+
+
+def arguments(boot: BootRecord) -> list[str]:
+    """Return a boot's arguments for llama-server as words of bash, its files in variables."""
+    given = boot.command_line[1:]
+    return [
+        _FILES.get(before) or shlex.quote(argument)
+        for before, argument in zip(["", *given], given, strict=False)
+    ]
 
 
 def server_command(
@@ -23,8 +36,7 @@ def server_command(
 ) -> str:
     """Return the lines that start the server of a boot, by hand.
 
-    Files stand in variables, since where they lie is the reader's affair; their digests stand
-    beside them.
+    The digests of the files stand beside their variables.
 
     Args:
         boot: The boot.
@@ -34,27 +46,23 @@ def server_command(
     """
     lines = [f"# llama-server b{engine.build}", f"# MODEL: sha256 {model.sha256}"]
     lines.append(f"MODEL={shlex.quote(model.file)}")
-    words = [shlex.quote(word) for word in boot.command_line]
-    words[words.index("--model") + 1] = '"$MODEL"'
     name = boot.settings["chat_template"]
     if name is not None:
         lines.append(f"# TEMPLATE: sha256 {templates[name].sha256}")
         lines.append(f"TEMPLATE={shlex.quote(templates[name].name)}")
-        words[words.index("--chat-template-file") + 1] = '"$TEMPLATE"'
-    words += ["--host", "127.0.0.1", "--port", "8080"]
+    words = ["llama-server", *arguments(boot), "--host", "127.0.0.1", "--port", "8080"]
     return "\n".join([*lines, _wrapped(words)])
 
 
-def curl(endpoint: str, request: Mapping[str, Any]) -> str:
+def curl(endpoint: Endpoint, request: Mapping[str, Any]) -> str:
     """Return the curl command that sends *request*, whole, to that server."""
     # written by pretty(), which lets no invisible character into the command
     pairs = [f"  {json.dumps(key)}: {_on_one_line(request[key])}" for key in sorted(request)]
     body = "{\n" + ",\n".join(pairs) + "\n}"
-    return (
-        f"curl -s {ADDRESS}{PATHS[endpoint]} \\\n"
-        f"  -H 'Content-Type: application/json' \\\n"
-        f"  -d {shlex.quote(body)}"
-    )
+    command = f"curl -s {ADDRESS}{PATHS[endpoint]} \\\n  -H 'Content-Type: application/json' \\\n  "
+    if len(body.encode()) > LONGEST_WORD:
+        return f"{command}--data-binary @- <<'REQUEST'\n{body}\nREQUEST"
+    return f"{command}-d {shlex.quote(body)}"
 
 
 def _wrapped(words: list[str]) -> str:

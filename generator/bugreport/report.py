@@ -20,10 +20,10 @@ from generator.bugreport.flips import Asked, Flip
 from generator.bugreport.markdown import plain
 from generator.bugreport.script import render_script, told
 from generator.canonical import pretty, visible
-from generator.client import PATHS
 from generator.pin_types import ModelPin
 from generator.receipt import BootRecord, EngineRecord, FileRecord, Receipt
 from generator.schema import Model
+from generator.settings import PATHS
 
 MOST_CHARACTERS = 60_000
 """How long a report may be that holds its script; an issue on GitHub takes 65,536 characters."""

@@ -11,14 +11,12 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from generator.article.request import arguments
 from generator.bugreport.files import Needed
 from generator.bugreport.flips import Asked, Flip
 from generator.canonical import digest
-from generator.client import PATHS
-from generator.receipt import AskRecord, BootRecord, FileRecord
-
-# variables of the script: shell, and not to be quoted
-_FILES = {"--model": Markup('"$MODEL"'), "--chat-template-file": Markup('"$TEMPLATE"')}
+from generator.receipt import AskRecord, FileRecord
+from generator.settings import PATHS
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Serve:
-    """One server of the script: its arguments, and its asks in the groups that are sent at once."""
+    """One server of the script: its arguments as words of bash, its asks in groups sent at once."""
 
     arguments: Sequence[str]
     groups: Sequence[Sequence[Sent]]
@@ -103,14 +101,6 @@ def quoted(value: object) -> str:
     return value if isinstance(value, Markup) else shlex.quote(str(value))
 
 
-def arguments(boot: BootRecord) -> list[str]:
-    """Return a boot's arguments for llama-server, with variables in place of its files."""
-    given = boot.command_line[1:]
-    return [
-        _FILES.get(before, argument) for before, argument in zip(["", *given], given, strict=False)
-    ]
-
-
 def _requests(flip: Flip) -> dict[str, tuple[dict[str, object], str]]:
     """Name each different request that is sent, by its digest, in order."""
     found: dict[str, tuple[dict[str, object], str]] = {}
@@ -146,7 +136,8 @@ def _serve(last: Asked, wanted: dict[str, str], names: dict[str, str]) -> Serve:
             groups[-1].append(sent)
         else:
             groups.append([sent])
-    return Serve(arguments(last.boot), [[sent for _, sent in group] for group in groups])
+    words = [Markup(word) for word in arguments(last.boot)]  # noqa: S704 - of the shell already
+    return Serve(words, [[sent for _, sent in group] for group in groups])
 
 
 def _replayed(one: Asked) -> list[AskRecord]:

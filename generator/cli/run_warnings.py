@@ -24,9 +24,7 @@ def warn_before(plans: Sequence[Plan], host: Host) -> bool:
     for plan in plans:
         for line in crowding(plan, host):
             note(f"warning: {line}")
-    boots = [boot for plan in plans for boot in plan.boots]
-    threads = [max(boot.server.threads, boot.server.threads_batch) for boot in boots]
-    busy = overload(load()[:1], host, max(threads, default=1))
+    busy = overload(load()[:1], host, threads=0)  # none of ours run yet
     if busy is None:
         return False
     note(

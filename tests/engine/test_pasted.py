@@ -41,8 +41,16 @@ experiments:
     prompt: {file: prompts/bread.txt}
     runs: 2
     server: {cache_prompt: true}
+  thought:
+    kind: thinking
+    title: {zh: 思考, en: Thinking}
+    prompt: "Why is the sky blue?"
+    runs: 2
+    endpoint: chat
+    server: {chat_template: smollm2-think, reasoning_format: deepseek}
 claims: {}
 """
+NAMES = ("chat", "whole", "thought")
 
 pytestmark = pytest.mark.engine
 
@@ -53,9 +61,10 @@ def blocks(page: str) -> list[str]:
 
 
 def pasted(server: str, request: str, program: Path, model: Path) -> dict[str, Any]:
-    """Run both commands in bash; the model's path and the port are this machine's."""
+    """Run both commands in bash; the files' paths and the port are this machine's."""
     port = str(free_port())
     here = re.sub(r"^MODEL=.*$", f"MODEL={model}", server, flags=re.MULTILINE)
+    here = re.sub(r"^TEMPLATE=", f"TEMPLATE={ROOT}/receipts/chat-templates/", here, flags=re.M)
     here = here.replace("--port 8080", f"--port {port}")
     start = f'llama-server() {{ exec "{program}" "$@"; }}\n{here}\n'
     process = subprocess.Popen(
@@ -88,19 +97,19 @@ def what_was_written(endpoint: str, response: dict[str, Any]) -> Any:
     if endpoint == "completion":
         return response["content"], response["tokens"], response["completion_probabilities"]
     choice = response["choices"][0]
-    return choice["message"]["content"], choice["logprobs"]
+    return choice["message"], choice.get("logprobs")
 
 
 def test_the_pasted_commands_give_the_recorded_tokens(
     tmp_path: Path, server_program: Path, model: Path
 ) -> None:
-    for folder in ("pins", "prompts"):
+    for folder in ("pins", "prompts", "chat-templates"):
         shutil.copytree(ROOT / "receipts" / folder, tmp_path / "receipts" / folder)
     (tmp_path / "receipts/pasted.yaml").write_text(DECLARATION, encoding="utf-8")
     templates = tmp_path / "templates/articles/pasted"
     templates.mkdir(parents=True)
     for lang in ("zh", "en"):
-        text = '{{ request("chat") }}\n\n{{ request("whole") }}\n'
+        text = "".join(f'{{{{ request("{name}") }}}}\n\n' for name in NAMES)
         (templates / f"{lang}.md.j2").write_text(text)
     root = ["--root", str(tmp_path)]
     assert invoke([*root, "run"]) == 0
@@ -110,8 +119,8 @@ def test_the_pasted_commands_give_the_recorded_tokens(
         for lang in ("zh", "en")
     )
     assert blocks(zh) == blocks(page)
-    chat_server, chat, whole_server, whole = blocks(page)
-    for name, server, request in (("chat", chat_server, chat), ("whole", whole_server, whole)):
+    copied = blocks(page)
+    for name, server, request in zip(NAMES, copied[::2], copied[1::2], strict=True):
         receipt = json.loads((tmp_path / f"receipts/pasted/{name}.json").read_text("utf-8"))
         ask = receipt["boots"][0]["asks"][0]
         assert f'"cache_prompt": {str(name == "whole").lower()}' in request

@@ -14,7 +14,7 @@ import pytest
 from generator.article.request import curl, server_command
 from generator.engines.table import command_line
 from generator.receipt import BootRecord
-from generator.settings import ServerSettings
+from generator.settings import Endpoint, ServerSettings
 from tests.factory import make_boot, make_receipt
 
 HOSTILE = [
@@ -27,19 +27,28 @@ HOSTILE = [
     "“quotes” 👩\u200d👩\u200d👧",
     "-d @/etc/passwd",
     "x" * 20_000,
+    "REQUEST\n你好 '$x' \\ `y`\n" * 5_000,
 ]
+CURL = """#!/bin/bash
+printf '%s\\0' "$@"
+if [ "${*: -1}" = @- ]; then cat; else printf '%s\\n' "${*: -1}"; fi
+"""
 
 
-def printed(command: str) -> list[str]:
-    """Return the arguments that bash gives curl, which only prints them here."""
-    script = 'curl() { printf "%s\\0" "$@"; }\n' + command
-    done = subprocess.run(["bash", "-eu", "-c", script], capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "surrogatepass").split("\0")[:-1]
+def printed(command: str, folder: Path) -> list[str]:
+    """Return the arguments that bash gives curl, and what it is to send; it only prints them."""
+    (folder / "curl").write_text(CURL)
+    (folder / "curl").chmod(0o755)
+    script = f'PATH="{folder}:$PATH"\n{command}\n'
+    done = subprocess.run(
+        ["bash", "-eu"], input=script.encode("utf-8"), capture_output=True, check=True
+    )
+    return done.stdout.decode("utf-8").split("\0")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("endpoint", ["completion", "chat"])
-def test_bash_sends_just_the_request(text: str, endpoint: str) -> None:
+def test_bash_sends_just_the_request(text: str, endpoint: Endpoint, tmp_path: Path) -> None:
     request: dict[str, Any] = {
         "cache_prompt": False,
         "prompt": text,
@@ -50,7 +59,7 @@ def test_bash_sends_just_the_request(text: str, endpoint: str) -> None:
         "logit_bias": {"1": False},
         "empty": [],
     }
-    *words, body = printed(curl(endpoint, request))
+    *words, body = printed(curl(endpoint, request), tmp_path)
     assert json.loads(body) == request
     assert words[1].endswith("/completion" if endpoint == "completion" else "/v1/chat/completions")
 
