@@ -19,7 +19,7 @@ PIP_INSTALL := $(PIP) --progress-bar off --disable-pip-version-check --require-h
 COUNT := awk -v tty="$$([ -t 1 ] && echo 1)" '/^Collecting / { n++; if (tty) { printf "\r  %d packages ", n; fflush() } else if (n % 10 == 0) print "  " n " packages" } /^ERROR/ { print } END { if (tty) print "" }'
 UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
 
-.PHONY: help receipts receipts-all site serve audit test check upstream bench clean lock
+.PHONY: help receipts receipts-all site serve audit test check upstream bench mutants clean lock
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,12 +66,18 @@ $(UPSTREAM)/.run: $(VENV)/.run requirements/upstream.txt
 	@PIP_PYTHON=$(UPSTREAM)/bin/python $(PIP_INSTALL) -r requirements/upstream.txt | $(COUNT)
 	@touch $@
 
+$(VENV)/.mutants: $(VENV)/.dev requirements/mutants.txt
+	@echo "Installing the locked mutation tool …"
+	@$(PIP_INSTALL) -r requirements/mutants.txt | $(COUNT)
+	@touch $@
+
 lock: $(VENV)/.dev ## Renew the lock files (versions and hashes) from pyproject.toml
 	$(UV_LOCK) requirements/build.in -o requirements/build.txt
 	$(UV_LOCK) pyproject.toml -o requirements/run.txt
 	$(UV_LOCK) --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(UV_LOCK) --group source -o requirements/source.txt
 	$(UV_LOCK) --group upstream -o requirements/upstream.txt
+	$(UV_LOCK) --group mutants -c requirements/run.txt -c requirements/dev.txt -o requirements/mutants.txt
 
 receipts: $(VENV)/.run $(if $(ENGINE),$(VENV)/.source) ## Measure the first set again, write receipts, build the site into public/ (ENGINE=, ARGS=)
 	@$(RECEIPTS) run --build $(if $(ENGINE),--engine $(ENGINE)) $(ARGS)
@@ -117,6 +123,9 @@ upstream: $(UPSTREAM)/.run $(VENV)/.source ## Run llama-server's own tests on ou
 
 bench: $(VENV)/.run ## Print our share of the wall time beside the engine's
 	@$(BIN)/python tools/bench.py
+
+mutants: $(VENV)/.mutants ## Change the code that decides truth, and report what no test notices (ARGS=; docs/mutants.md)
+	@nice -n 19 $(BIN)/python tools/mutants.py $(ARGS)
 
 clean: ## Remove what was made: environment, site, unfinished runs
 	rm -rf $(VENV) public .work .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

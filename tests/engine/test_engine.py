@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from generator.client import Client
@@ -192,3 +193,41 @@ def test_a_chat_is_answered_with_its_likely_tokens(client: Client) -> None:
     choice = outcome.response["choices"][0]
     assert choice["message"]["content"]
     assert len(choice["logprobs"]["content"][0]["top_logprobs"]) == 2
+
+
+FOREIGN = {
+    "OMP_NUM_THREADS": "3",
+    "OMP_THREAD_LIMIT": "3",
+    "OMP_DISPLAY_ENV": "verbose",
+    "OMP_WAIT_POLICY": "active",
+    "GOMP_SPINCOUNT": "infinity",
+    "LLAMA_ARG_THREADS": "3",
+    "LLAMA_ARG_THREADS_BATCH": "3",
+    "LLAMA_ARG_CTX_SIZE": "512",
+    "LLAMA_ARG_N_PARALLEL": "3",
+    "LLAMA_ARG_UBATCH": "32",
+    "LLAMA_ARG_FLASH_ATTN": "on",
+    "LLAMA_API_KEY": "another",
+    "LLAMA_CACHE": "/nowhere",
+    "GGML_BACKEND_PATH": "/nowhere/backend.so",
+    "LD_PRELOAD": "",
+    "PYTHONPATH": "/nowhere",
+}
+KNOWN = {"PATH", "LD_LIBRARY_PATH", "TMPDIR", "SYSTEMROOT", "LC_ALL"}
+OURS = {"GOMP_SPINCOUNT", "OMP_DISPLAY_ENV", "LLAMA_API_KEY"}
+"""What is set for a server: a declared setting, a report of its threads, and the boot's key."""
+
+
+def test_no_setting_in_our_environment_reaches_it(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with launch() as undisturbed:
+        usual = {**undisturbed.effective}
+    for name, value in FOREIGN.items():
+        monkeypatch.setenv(name, value)
+    with launch() as running:
+        known = psutil.Process(running.process.pid).environ()
+        assert running.mismatches == ()
+        assert running.effective == usual
+    assert set(known) <= KNOWN | OURS
+    assert not {name for name, value in FOREIGN.items() if known.get(name) == value}

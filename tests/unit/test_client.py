@@ -7,12 +7,13 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
-from generator.client import Client
+from generator.client import BODY_LIMIT, Client
 from generator.outcome import KINDS, Answered, Failed
 from generator.wire import body_of
 from tests.unit.wire_server import WireServer, http
@@ -191,3 +192,44 @@ def test_an_ask_costs_little_more_than_httpx_itself() -> None:
         theirs = median_s(lambda: raw.post("/completion", json={}))
         ours = median_s(lambda: client.ask("completion", {}, 5.0))
     assert ours - theirs < 0.002
+
+
+@dataclass
+class Dying(WireServer):
+    """Closes its connections a moment before its process can be seen to have ended."""
+
+    dies_after: int = 10
+
+    def death(self) -> str | None:
+        self.dies_after -= 1
+        return "died of SIGSEGV" if self.dies_after < 0 else None
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        Dying([], reset=True),
+        Dying([]),
+        Dying([http(b'{"a":', length=100)]),
+        Dying([b"SSH-2.0-OpenSSH_9.2\r\n\r\n"]),
+    ],
+    ids=["reset", "closed", "truncated", "protocol"],
+)
+def test_a_server_whose_connections_end_is_given_time_to_be_found_dead(server: Dying) -> None:
+    failed = failure(server)
+    assert (failed.kind, failed.message) == ("died", "the server died of SIGSEGV")
+
+
+def test_a_server_that_lives_on_is_not_waited_for_after_a_timeout() -> None:
+    failed = failure(Dying([], hold_s=5), timeout_s=0.1)
+    assert failed.kind == "timeout"
+
+
+@pytest.mark.parametrize("length", [BODY_LIMIT, BODY_LIMIT + 1, 2 * BODY_LIMIT])
+def test_no_more_of_a_page_in_place_of_an_answer_is_kept_than_it_takes_to_know_it(
+    length: int,
+) -> None:
+    page = bytes(range(ord("a"), ord("z"))) * (length // 25 + 1)
+    failed = failure(WireServer([http(page[:length], "503 Service Unavailable")]))
+    assert BODY_LIMIT == 64 * 1024
+    assert failed.body == page[:BODY_LIMIT].decode()

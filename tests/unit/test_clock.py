@@ -29,6 +29,8 @@ T = "2026-01-02T03:04:{:06.3f}Z"
         ([1, 2, 3, 4, 5], None),
         ([1, 1, 1, 1, 1], None),
         ([1.9, 1, 1, 1, 1], None),
+        ([2, 1, 1, 1, 1], None),
+        ([2.25, 1, 1, 1, 1], SetBack("the start of boot main", 1.25)),
         ([30, 2, 3, 4, 5], SetBack("the start of boot main", 28)),
         ([1, 30, 3, 40, 50], SetBack("boot main, ask 1", 27)),
         ([1, 2, 30, 4, 50], SetBack("boot main, ask 2", 26)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,16 @@ def test_a_file_that_somebody_changed_keeps_all_of_them_as_they_are(tmp_path: Pa
         write_anew({missing: "a\n", changed: "b\n"}, "Name another folder.")
     assert caught.value.remedy == "Name another folder."
     assert (changed.read_text(), missing.exists()) == ("mine\n", False)
+
+
+def test_a_file_is_whole_on_the_disk_before_it_takes_the_old_ones_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "b.json", list[tuple[int, str]]()
+    path.write_text("old")
+    monkeypatch.setattr(
+        os, "fsync", lambda file: synced.append((os.fstat(file).st_size, path.read_text()))
+    )
+    write_atomically(path, "new and longer")
+    assert synced == [(len("new and longer"), "old")]
+    assert path.read_text() == "new and longer"

@@ -7,6 +7,8 @@ import platform
 import timeit
 from pathlib import Path
 
+import pytest
+
 from generator.host import available_bytes, load, probe
 
 
@@ -95,3 +97,30 @@ def test_a_machine_that_tells_nothing_is_no_error(tmp_path: Path) -> None:
 
 def test_load_is_three_numbers() -> None:
     assert len([value for value in load() if value >= 0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "old", "limit"),
+    [
+        ("50000 100000", "200000 100000", None, 0.5),
+        ("200000 100000", "50000 100000", None, 0.5),
+        ("200000 100000", "150000 100000", "100000", 1.0),
+        ("200000 100000", "150000 100000", "400000", 1.5),
+    ],
+)
+def test_of_several_processor_limits_the_tightest_counts(
+    tmp_path: Path, inner: str, outer: str, old: str | None, limit: float
+) -> None:
+    root = write(
+        tmp_path,
+        proc__self__cgroup="0::/a/b\n",
+        sys__fs__cgroup__a__b__cpuDOTmax=f"{inner}\n",
+        sys__fs__cgroup__a__cpuDOTmax=f"{outer}\n",
+    )
+    if old is not None:
+        write(
+            tmp_path,
+            sys__fs__cgroup__cpu__cpuDOTcfs_quota_us=old,
+            sys__fs__cgroup__cpu__cpuDOTcfs_period_us="100000",
+        )
+    assert probe(root).cpu_limit == limit

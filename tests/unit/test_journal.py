@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from generator.errors import RunError
-from generator.journal import Journal, whole_events
+from generator.journal import Journal, append, whole_events
 from generator.receipt import Answered
 from generator.wire import body_of
 from tests.factory import completion_response, make_ask, make_boot
@@ -117,3 +118,45 @@ def test_a_disk_that_is_full_is_told(tmp_path: Path) -> None:
     (tmp_path / "j").symlink_to("/dev/full")
     with pytest.raises(RunError, match="j cannot be written: No space left on device"):
         Journal(tmp_path / "j", KEY, STARTED)
+
+
+def test_a_life_without_an_answer_is_not_kept_as_interrupted(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j", KEY, STARTED) as journal:
+        journal.life(make_boot(), goes_on=False)
+        journal.drawn("main", "1", 7)
+        journal.life(make_boot(), goes_on=False)
+        assert journal.interrupted == []
+    with Journal(tmp_path / "j", KEY, LATER) as again:
+        assert again.interrupted == []
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Note which events are in the journal each time that it is written to the disk itself."""
+    synced: list[list[str]] = []
+
+    def fsync(descriptor: int) -> None:
+        held = Path(f"/proc/self/fd/{descriptor}").resolve()
+        assert held == tmp_path / "j"
+        synced.append([event["event"] for event in whole_events(held)])
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return synced
+
+
+def test_the_beginning_and_the_end_of_each_boot_are_on_the_disk(
+    tmp_path: Path, on_disk: list[list[str]]
+) -> None:
+    with Journal(tmp_path / "j", KEY, STARTED) as journal:
+        journal.life(make_boot(), goes_on=False)
+        journal.asked("main", make_ask(completion_response()))
+        journal.ended("main", [0.0, 0.0, 0.0], None)
+    assert on_disk == [["run"], ["run", "life"], ["run", "life", "asked", "ended"]]
+
+
+def test_what_is_appended_to_a_file_is_on_the_disk(
+    tmp_path: Path, on_disk: list[list[str]]
+) -> None:
+    append(tmp_path / "j", {"event": "one"})
+    append(tmp_path / "j", {"event": "two"})
+    assert on_disk == [["one"], ["one", "two"]]

@@ -318,3 +318,19 @@ def test_a_receipt_that_was_changed_meanwhile_is_measured_again(project: Project
     measure(project.bench, project.declaration, resolved, Watching(), ledger)
     assert len(project.bench.engine.requests) == 6
     assert read(project.receipt, name="it").analysis["answered"] == 3
+
+
+def test_sums_are_in_the_order_of_the_names(tmp_path: Path) -> None:
+    folder = tmp_path / "receipts" / "some-article"
+    folder.mkdir(parents=True)
+    for name in ("b.json", "a@z.json", "a.matrix.json", "a.json", ".hidden.json", "notes.txt"):
+        (folder / name).write_text(name)
+    write_sums(tmp_path, "some-article")
+    lines = (folder / "SHA256SUMS").read_text().splitlines()
+    assert [line.split("  ")[1] for line in lines] == [
+        "a.json",
+        "a.matrix.json",
+        "a@z.json",
+        "b.json",
+    ]
+    assert lines[0].split("  ")[0] == hashlib.sha256(b"a.json").hexdigest()

@@ -127,3 +127,11 @@ def test_other_settings_are_not_touched(root: Path) -> None:
     assert for_engine(settings, root).model_copy(update={"extra": {}}) == settings.model_copy(
         update={"extra": {}}
     )
+
+
+def test_a_shard_that_is_missing_is_not_listed(root: Path) -> None:
+    names = shard_names("draft-00001-of-00003.gguf")
+    for name in (names[0], names[2]):
+        (root / "files" / name).write_text(name)
+    found = named_files(extra(model_draft=f"files/{names[0]}"), root)
+    assert [file.name for file in found] == [f"files/{names[0]}", f"files/{names[2]}"]

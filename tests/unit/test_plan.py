@@ -109,3 +109,9 @@ def test_a_boot_is_divisible_only_if_no_ask_needs_a_warm_cache() -> None:
     warm = replace(ASK, name="2", cache="warm")
     assert BOOT.divisible
     assert not replace(BOOT, asks=(ASK, warm)).divisible
+
+
+def test_a_boot_is_not_divisible_if_asks_are_sent_at_once() -> None:
+    together = tuple(replace(ask, together="crowd") for ask in BOOT.asks)
+    assert not replace(BOOT, asks=together).divisible
+    assert not replace(BOOT, asks=(ASK, *together)).divisible

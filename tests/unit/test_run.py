@@ -426,3 +426,35 @@ def test_what_cannot_be_derived_is_a_failed_ask_with_its_reason(tmp_path: Path) 
     assert isinstance(ask.outcome, Failed)
     assert (ask.outcome.kind, len(engine.requests)) == ("underived", 1)
     assert "first/1" in ask.outcome.message
+
+
+def test_one_ask_of_a_group_that_is_late_stops_the_server(tmp_path: Path) -> None:
+    late = threading.Event()
+
+    def reply(_count: int, request: dict[str, Any]) -> dict[str, Any]:
+        if request["prompt"] == "b":
+            late.wait(5)
+        return completion_response()
+
+    group = tuple(
+        Ask(name, "completion", {"prompt": name}, FixedSeed(1), "any", "crowd") for name in "abc"
+    )
+    after = Ask("after", "completion", {"prompt": "d"}, FixedSeed(1), "any")
+    boot = Boot("main", "some-engine", "some-model", ServerSettings(), (*group, after))
+    engine = FakeEngine(reply)
+    with Journal(tmp_path / "j", KEY, STARTED) as journal:
+        run_plan(
+            _plan(boot),
+            engine.launch,
+            journal,
+            Watching(),
+            lambda _, ask: 0.2 if ask.name == "b" else 5.0,
+        )
+        late.set()
+    outcomes = {ask.name: ask.outcome for ask in _asks(journal, "main")}
+    assert [outcomes[name].status for name in "abc"] == ["answered", "failed", "answered"]
+    assert {name: o.kind for name, o in outcomes.items() if isinstance(o, Failed)} == {
+        "b": "timeout",
+        "after": "died",
+    }
+    assert len(engine.requests) == 3

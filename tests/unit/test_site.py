@@ -9,6 +9,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -294,3 +295,50 @@ def test_a_taken_port_is_named(project: Path, address: tuple[str, int]) -> None:
 def test_nothing_to_serve_is_said(tmp_path: Path) -> None:
     with pytest.raises(SiteError, match="There is no site"):
         site.serve(tmp_path, 0)
+
+
+class Policies(HTMLParser):
+    """Collects the policies that a browser would find in a page, before anything they govern."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.late = False
+        self._governed = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = dict(attrs)
+        if (names.get("http-equiv") or "").lower() == "content-security-policy":
+            self.found.append(names["content"] or "")
+            self.late |= self._governed
+        self._governed |= tag in {"script", "link", "style", "img", "base"}
+
+
+DIRECTIVES = {
+    "default-src": ["'none'"],
+    "style-src": ["'self'"],
+    "img-src": ["'self'", "data:"],
+    "connect-src": ["'self'"],
+    "worker-src": ["'self'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'none'"],
+}
+"""All but the scripts', which has their digests. None here follows from `default-src` alone: that
+says nothing of `base-uri` and `form-action`."""
+
+
+def test_every_page_has_each_directive_of_the_policy(project: Path) -> None:
+    pages = sorted((project / "public").rglob("*.html"))
+    assert len(pages) > 4
+    for path in pages:
+        page = Policies()
+        page.feed(path.read_text(encoding="utf-8"))
+        (text,) = page.found
+        directives = {
+            name: sources for name, *sources in (part.split() for part in text.split(";"))
+        }
+        scripts = directives.pop("script-src")
+        assert directives == DIRECTIVES, path
+        assert scripts[0] == "'self'", path
+        assert all(re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", one) for one in scripts[1:]), path
+        assert not page.late, path

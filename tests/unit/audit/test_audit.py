@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 
 from generator.audit import Finding, audit_article
-from generator.audit.findings import differences, shorten
+from generator.audit.findings import Report, differences, shorten
+from generator.audit.planned import check_plan
 from generator.cli import invoke
+from generator.evidence import declare
+from generator.experiments import plan_experiment
 from generator.measure import write_sums
 from generator.publish import render_articles
+from generator.receipt import FileRecord, read
 from tests.project import templates_of
 
 RECEIPT = Path("receipts/small/runs.json")
@@ -356,3 +360,15 @@ def test_difference_far_into_a_chinese_line_is_shown(project: Path) -> None:
 
 def test_long_values_are_shortened() -> None:
     assert len(shorten("x" * 1000)) < 130
+
+
+@pytest.mark.parametrize("key", ["models", "engines", "chat_templates"])
+def test_what_is_listed_is_just_what_was_used(measured: Path, key: str) -> None:
+    receipt = read(measured / RECEIPT, name=RECEIPT.name)
+    plan = plan_experiment(declare(measured, "small").experiments["runs"])
+    listed = getattr(receipt, key)
+    some = next(iter(listed.values()), FileRecord(name="x.jinja", bytes=1, sha256="0" * 64))
+    for other in ({**listed, "never-used": some}, {} if listed else {"never-used": some}):
+        report = Report()
+        check_plan(report, "some-file", plan, receipt.model_copy(update={key: other}))
+        assert places(report.findings) == {("some-file", f"/{key}")}

@@ -87,3 +87,17 @@ def test_pace_of_what_begins_anew_counts_from_there() -> None:
     unknown = Pace(0, 0, now=0)
     unknown.advance(4 << 20, now=2)
     assert unknown.told(2) + unknown.left(2) == "4.0 MiB, 2.0 MiB/s"
+
+
+def test_the_time_left_of_a_run_is_that_of_the_asks_that_are_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([100.0, 104.0, 112.0, 115.0])
+    with Reporter(asks=4) as reporter:
+        monkeypatch.setattr("time.monotonic", lambda: next(clock))
+        reporter.booting(PLAN, BOOT)
+        for name in "1234":
+            reporter.asked(PLAN, BOOT, make_ask(completion_response(), name=name), resumed=False)
+    ends = [line.rpartition(" · ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert ends[:3] == ["about 12 s left", "about 12 s left", "about 5 s left"]
+    assert ends[3].endswith("tok/s")

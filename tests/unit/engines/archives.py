@@ -62,6 +62,7 @@ DANGERS: dict[str, tuple[Entry, str]] = {
     "pipe": (Entry("pipe", type=tarfile.FIFOTYPE), "a device, pipe or other special file"),
     "twice": (Entry(SERVER, b"another program"), "two members named"),
     "capitals": (Entry("build/bin/Llama-Server"), "differ in their capitals only"),
+    "compatible": (Entry("build/bin/llama\uff0dserver"), "differ in their capitals only"),
     "file-and-folder": (Entry(f"{SERVER}/below"), "a file and a folder in one place"),
     "folder-and-file": (Entry("build/bin"), "a file and a folder named"),
     "no-name": (Entry("build//evil"), "an odd name"),

@@ -335,3 +335,20 @@ def test_a_cache_that_no_opening_filled_was_not_left_unused() -> None:
         return None if (boot.name, ask.name) == ("unused", "opening") else shape(boot, ask)
 
     assert judged(server).unused_is_cold is None
+
+
+@pytest.mark.parametrize(("fall", "rise", "token"), [(0.3, 0.1, 0), (0.1, 0.3, 2)])
+def test_the_place_of_the_largest_change_may_be_a_fall_or_a_rise(
+    fall: float, rise: float, token: int
+) -> None:
+    moved = ({"a": -0.1 - fall, "y": -2.5}, A[1], {"c": -0.5 + rise, "z": -1.9})
+    cold = (A[0], A[1], {"c": -0.5, "z": -1.9})
+
+    def server(boot: Boot, ask: Ask) -> Any:
+        answer = shape(boot, ask)
+        return calm(boot, ask) if ask.name == "control" else moved if answer is B else cold
+
+    place = judged(server).largest_place
+    assert place is not None
+    assert place.token == token
+    assert abs(place.cached - place.cold) == pytest.approx(0.3)

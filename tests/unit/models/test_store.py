@@ -208,3 +208,16 @@ def test_each_refusal_of_the_disk_is_told_apart(number: int, what: str, remedy: 
     assert what in told.what
     assert os.strerror(number) in told.what
     assert remedy in told.remedy
+
+
+@pytest.mark.parametrize("cut", [0, 1])
+def test_a_file_that_changes_while_it_is_read_is_not_remembered(tmp_path: Path, cut: int) -> None:
+    path, kept = tmp_path / "big", digests.Digests(tmp_path / "kept.json", tmp_path / "lock")
+    path.write_bytes(BODY)
+
+    def overwrite(_count: int) -> None:
+        path.write_bytes(BODY[cut:][::-1])
+
+    assert kept.of(path, overwrite) == digest(BODY)
+    assert kept.known(path) is None
+    assert kept.of(path) == digest(BODY[cut:][::-1])
