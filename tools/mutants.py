@@ -1,4 +1,4 @@
-"""Change the code that decides truth in one place at a time, and report the changes no test notices."""
+"""Change the code that decides truth, one place at a time, and report what no test notices."""
 
 from __future__ import annotations
 
@@ -225,9 +225,12 @@ class Workspace:
     def mutants(self) -> list[Mutant]:
         """Return every mutant of the module and what became of it."""
         # They are mutmut's own words and diffs; it is pinned, and its command shows one at a time.
-        from mutmut.mutation.diff_apply import get_diff_for_mutant
-        from mutmut.stats import status_by_exit_code
-        from mutmut.utils.format_utils import orig_function_and_class_names_from_key
+        # Only `make mutants` installs it, so the rest of this module is tested without it.
+        from mutmut.mutation.diff_apply import get_diff_for_mutant  # noqa: PLC0415
+        from mutmut.stats import status_by_exit_code  # noqa: PLC0415
+        from mutmut.utils.format_utils import (  # noqa: PLC0415
+            orig_function_and_class_names_from_key,
+        )
 
         before = Path.cwd()
         os.chdir(self.folder)  # where mutmut looks for its copies
@@ -248,7 +251,7 @@ class Workspace:
 def table(scores: Mapping[str, Score]) -> list[str]:
     """Return *scores* as the rows of a Markdown table, with their sum."""
     rows = [
-        "| module | mutants | killed | of these timeout | survived | no tests | equivalent | score |",
+        "| module | mutants | killed | by timeout | survived | no tests | equivalent | score |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, s in {**scores, "all": total(list(scores.values()))}.items():

@@ -45,6 +45,12 @@ ASSERTION = re.compile(r"GGML_ASSERT\(.+\) failed|terminate called after .+")
 FIRST_ERROR = re.compile(r"^(?:[\d.]+ E \w+ *(?:\w+)?: |(?=parameter ))(.+)$", re.MULTILINE)
 
 
+def _temporary_folder() -> str | None:
+    # Python finds one by writing a file with a name, which stays if we are killed just then.
+    candidates = (os.environ.get("TMPDIR"), "/tmp", "/var/tmp")  # noqa: S108 - as Python looks
+    return next((c for c in candidates if c and os.access(c, os.W_OK)), None)
+
+
 class ServerProcess:
     """A running server process and its log.
 
@@ -67,7 +73,7 @@ class ServerProcess:
         self._death: str | None = None
         self._last_words = b""
         # It has no name, so nothing is left of it if we are killed.
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._log = tempfile.TemporaryFile(dir=_temporary_folder())  # noqa: SIM115
         kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
         try:
             self._popen = subprocess.Popen(
