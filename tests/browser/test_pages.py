@@ -191,5 +191,5 @@ def test_a_command_can_be_copied(visit: Visit) -> None:
         blocks.nth(number).locator(".md-code__button").click()
         expect(visit.page.locator(".md-dialog")).to_contain_text("Copied")
         copied = visit.page.evaluate("navigator.clipboard.readText()")
-        assert copied == blocks.nth(number).locator("code").text_content().rstrip("\n")
+        assert copied == blocks.nth(number).locator("code").inner_text().rstrip("\n")
         assert copied.startswith(begins)

@@ -64,7 +64,8 @@ def pasted(server: str, request: str, program: Path, model: Path) -> dict[str, A
     """Run both commands in bash; the files' paths and the port are this machine's."""
     port = str(free_port())
     here = re.sub(r"^MODEL=.*$", f"MODEL={model}", server, flags=re.MULTILINE)
-    here = re.sub(r"^TEMPLATE=", f"TEMPLATE={ROOT}/receipts/chat-templates/", here, flags=re.M)
+    template = f"TEMPLATE={ROOT}/receipts/chat-templates/"
+    here = re.sub(r"^TEMPLATE=", template, here, flags=re.MULTILINE)
     here = here.replace("--port 8080", f"--port {port}")
     start = f'llama-server() {{ exec "{program}" "$@"; }}\n{here}\n'
     process = subprocess.Popen(

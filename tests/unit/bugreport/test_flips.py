@@ -6,7 +6,7 @@ import pytest
 
 from generator.bugreport.flips import Flip, named_flip, plainest_flip
 from generator.errors import InputError
-from generator.receipt import Receipt
+from generator.receipt import MismatchRecord, Receipt
 from tests.unit.bugreport.flipping import REQUEST, asked, boot_of, cold_and_warm, receipt_of
 
 ONE, TWO = [" a", " b", " c"], [" a", " b", " d"]
