@@ -26,10 +26,15 @@ def counting(count: int, _request: dict[str, Any]) -> dict[str, Any]:
     return completion_response([f"answer {count}"], stop="eos")
 
 
-def aside(path: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Answer what is no ask: the tokens of a text, ten of them, or the text of messages."""
+def ten(_text: str) -> int:
+    """Count ten tokens in any text, as `completion_response` reports unless told."""
+    return 10
+
+
+def aside(path: str, request: dict[str, Any], tokens: Callable[[str], int]) -> dict[str, Any]:
+    """Answer what is no ask: the tokens of a text, or the text of messages."""
     if path == "/tokenize":
-        return {"tokens": list(range(10))}
+        return {"tokens": list(range(tokens(request["content"])))}
     return {"prompt": "".join(f"<{m['role']}>{m['content']}" for m in request["messages"])}
 
 
@@ -61,10 +66,12 @@ class FakeEngine:
     """Launches servers that answer at once, by *reply*.
 
     *reply* is given the number of the request, over all lives, and the request. It returns a
-    response, an HTTP status to fail with, or None to die without a word.
+    response, an HTTP status to fail with, or None to die without a word. *tokens* counts those of
+    a text.
     """
 
     reply: Reply = counting
+    tokens: Callable[[str], int] = ten
     requests: list[dict[str, Any]] = field(default_factory=list)
     lives: list[str] = field(default_factory=list)
     asked_in_life: list[int] = field(default_factory=list)
@@ -93,7 +100,9 @@ class FakeEngine:
                 length = int(self.headers["Content-Length"])
                 request = json.loads(self.rfile.read(length))
                 if self.path in ("/tokenize", "/apply-template"):
-                    self.send_whole(200, json.dumps(aside(self.path, request)).encode())
+                    self.send_whole(
+                        200, json.dumps(aside(self.path, request, engine.tokens)).encode()
+                    )
                     return
                 engine.requests.append(request)
                 engine.asked_in_life[-1] += 1

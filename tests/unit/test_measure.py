@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from generator.bench import Bench, file_record
+from generator.checkout import Checkout
 from generator.declaration import Declaration
 from generator.errors import EngineError, InputError
 from generator.evidence import declare
@@ -132,28 +133,22 @@ def test_a_receipt_names_no_place_on_this_machine(project: Project) -> None:
     assert str(Path.home()) not in text
 
 
-def test_outside_a_checkout_there_is_no_commit(project: Project) -> None:
-    generator = project.measure().generator
-    assert (generator.commit, generator.dirty) == (None, None)
-
-
-def test_in_a_checkout_the_commit_is_recorded_and_receipts_do_not_make_it_dirty(
+@pytest.mark.parametrize(
+    ("found", "recorded"),
+    [
+        (Checkout("c" * 40, dirty=True), ("c" * 40, True, None)),
+        ("not a git checkout", (None, None, "not a git checkout")),
+    ],
+)
+def test_the_commit_or_why_it_is_unknown_is_recorded(
     project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    found: Checkout | str,
+    recorded: tuple[str | None, bool | None, str | None],
 ) -> None:
-    def git(*arguments: str) -> str:
-        names = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-        command = ["git", "-C", str(project.root), *names, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-    (project.root / ".gitignore").write_text(".work\n")
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-q", "-m", "x")
-    project.measure()
+    monkeypatch.setattr("generator.measure.checkout", lambda: found)
     generator = project.measure().generator
-    assert (generator.commit, generator.dirty) == (git("rev-parse", "HEAD"), False)
-    (project.root / "new.py").write_text("")
-    assert project.measure().generator.dirty is True
+    assert (generator.commit, generator.dirty, generator.commit_unknown) == recorded
 
 
 def test_an_unfinished_run_leaves_the_finished_receipt_alone(project: Project) -> None:

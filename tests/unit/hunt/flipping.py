@@ -58,14 +58,16 @@ class Machine:
             cached[:] = [prompt]
             self.asked.append((prompt, "warm" if warm else "cold"))
             length = len(prompt.split())
+            tokens, limit = self.say(prompt, "warm" if warm else "cold", boot), request["n_predict"]
             response = completion_response(
-                self.say(prompt, "warm" if warm else "cold", boot),
+                tokens[:limit],
+                stop="limit" if len(tokens) >= limit else "eos",
                 cache_n=length - 1 if warm else 0,
                 prompt_n=1 if warm else length,
             )
             return {**response, "generation_settings": self.echo}
 
-        return FakeEngine(reply).launch(boot)
+        return FakeEngine(reply, tokens=lambda text: len(text.split())).launch(boot)
 
 
 def sides_of(left: str, right: str, common: str = "") -> tuple[Side, Side]:
