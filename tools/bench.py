@@ -217,12 +217,9 @@ def busy_neighbour() -> Iterator[None]:
 def tokens_per_second(bench: Bench, settings: ServerSettings) -> float:
     """Ask the embedded engine for a few tokens, and return how many it writes in a second."""
     body = {"prompt": PROMPT.read_text("utf-8"), "n_predict": 8, "temperature": 0, "seed": 42}
-    boot = Boot(
-        "main",
-        *(next(iter(some)) for some in (bench.engines, bench.models)),
-        settings,
-        (Ask("0", "completion", body, FixedSeed(42), "cold"),),
-    )
+    engine, model = next(iter(bench.engines)), next(iter(bench.models))
+    asks = (Ask("0", "completion", body, FixedSeed(42), "cold"),)
+    boot = Boot("main", engine, model, settings, asks)
     with bench.launch(boot) as server, Client(server) as client:
         answer = client.ask("completion", body, 120.0)
     if not isinstance(answer, outcome.Answered):

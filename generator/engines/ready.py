@@ -16,6 +16,7 @@ from generator.errors import EngineError
 from generator.wire import WireError, parse_object
 
 POLL_S = 0.01
+PORTS = range(15_000, 32_000)  # systems give away ports from 32768 on
 PROBE_TIMEOUT_S = 1.0
 ENDING_S = 1.0
 SEEN: Mapping[int | None, str] = {
@@ -26,11 +27,16 @@ SEEN: Mapping[int | None, str] = {
 
 
 def free_port() -> int:
-    """Return a loopback port that is free at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    return int(port)
+    """Draw a loopback port that is free at this moment.
+
+    It is none that a system gives to whoever asks for any: such a one may be given away again
+    before the server listens on it.
+    """
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def new_key() -> str:

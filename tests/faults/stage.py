@@ -47,6 +47,7 @@ Server.main()
 """
 COLUMNS, ROWS = 80, 24
 PROGRESS = re.compile(r"\[\d+/\d+\] |\d+ asks? in |\S+: (\w+: )?[\d.]+ MiB|warning: ")
+BUSY = re.compile(r"warning: the load (is|reached) ")
 PATIENCE_S = 60.0
 
 
@@ -250,9 +251,12 @@ def rows(lines: Sequence[str]) -> int:
 
 
 def told(process: subprocess.Popen[str]) -> Told:
-    """Wait for a command's end and return what it said."""
+    """Wait for a command's end and return what it said, but not of how busy this machine is.
+
+    That comes and goes with what else runs here; tests of the command line have it.
+    """
     out, err = process.communicate(timeout=PATIENCE_S)
-    lines = err.splitlines()
+    lines = [line for line in err.splitlines() if not BUSY.match(line)]
     begin = max((i + 1 for i, line in enumerate(lines) if PROGRESS.match(line)), default=0)
     return Told(process.returncode, lines[:begin], lines[begin:], out)
 
