@@ -14,7 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel
 
 from generator.declaration import Claim, Declaration
-from generator.pins import near_miss
+from generator.errors import near_miss
 
 Outcome = Literal["holds", "fails", "unmeasured"]
 Verdict = Literal["same", "different", "unmeasurable"]

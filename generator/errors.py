@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import ClassVar
 
 COMMAND_LINE = "command line"
@@ -57,6 +58,15 @@ class Fault:
         typed = self.file == COMMAND_LINE
         where = self.file if typed else f"{self.file}:{self.line}:{self.column}"
         return f"{where}: {self.path}: {self.problem} → {self.remedy}"
+
+
+def near_miss(name: str, names: Iterable[str]) -> str:
+    """Advise what to write in place of the unknown *name*."""
+    choices = sorted(names)
+    near = get_close_matches(name, choices, n=1)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return f"write one of: {', '.join(choices)}" if choices else "there is none to choose from"
 
 
 class InputError(ReceiptsError):

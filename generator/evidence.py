@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from generator.declaration import (
     variants,
 )
 from generator.declaration_reader import mapping, read_declaration
-from generator.errors import Fault, InputError, ReceiptsError
+from generator.errors import COMMAND_LINE, Fault, InputError
 from generator.experiments import kinds
 from generator.host import machine
 from generator.matrix import SUFFIX, Matrix, compare_variants
@@ -97,18 +98,17 @@ def articles(root: Path) -> list[str]:
     """Return the names of all articles that are declared below *root*.
 
     Raises:
-        ReceiptsError: There are none, so this is not a project.
-        InputError: One has the name of the list of articles.
+        InputError: There are none, so this is not a project, or one has the name of the list of
+            articles.
     """
     names = [path.stem for path in declaration_paths(root)]
     if "index" in names:
         problem = "an article cannot be called `index`: the list of articles has that address"
         raise InputError([Fault("receipts/index.yaml", 1, 1, "$", problem, "rename the file")])
     if not names:
-        raise ReceiptsError(
-            "There is no declaration here: receipts/*.yaml matches nothing.",
-            "Change to the project's folder, or name it with --root.",
-        )
+        problem = f"there is no declaration in {root}: receipts/*.yaml matches nothing"
+        remedy = "change to the project's folder, or name it with --root"
+        raise InputError([Fault(COMMAND_LINE, 1, 1, "--root", problem, remedy)])
     return names
 
 
@@ -169,7 +169,7 @@ def read_receipts(root: Path, declaration: Declaration) -> dict[str, Receipt]:
     found = {}
     for name in declaration.experiments:
         path = receipt_path(root, declaration.article, name)
-        if path.is_file():
+        if os.path.lexists(path):  # what is no file, or leads nowhere, is no missing receipt
             found[name] = read(path, name=path.relative_to(root).as_posix())
     return found
 

@@ -7,13 +7,12 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError, field_validator
 
-from generator.errors import Fault, InputError
+from generator.errors import Fault, InputError, near_miss
 from generator.pin_types import LOCAL_ENGINE, EnginePin, ModelPin, PinName
 from generator.schema import Model
 from generator.yamlfile import display_name, faults_from_pydantic, load
@@ -92,13 +91,6 @@ def platform_name() -> str:
     """Name this machine as engine pins do, as in ``linux-x86_64``."""
     system = {"darwin": "macos"}.get(sys.platform, sys.platform)
     return f"{system}-{platform.machine().lower()}"
-
-
-def near_miss(name: str, names: Iterable[str]) -> str:
-    """Advise what to write in place of the unknown *name*."""
-    choices = sorted(names)
-    near = get_close_matches(name, choices, n=1)
-    return f"did you mean `{near[0]}`?" if near else f"write one of: {', '.join(choices)}"
 
 
 def _read(root: Path, file: Path, model: type[_EnginesFile | _ModelsFile]) -> Any:

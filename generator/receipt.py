@@ -276,11 +276,16 @@ def read(path: Path, *, name: str) -> Receipt:
         name: How the file is called in messages.
 
     Raises:
-        AuditError: It is not JSON (which knows no NaN), was written by a newer program, or does
-            not fit the schema.
+        AuditError: It cannot be read, is not JSON (which knows no NaN), was written by a newer
+            program, or does not fit the schema.
     """
     try:
         data = parse_object(path.read_bytes())
+    except OSError as error:
+        raise AuditError(
+            f"{name} cannot be read: {error.strerror}.",
+            f"Restore it (git checkout -- {name}), or remove what is in its place.",
+        ) from error
     except WireError as error:
         raise AuditError(
             f"{name} is no receipt: {error}.", f"Restore it: git checkout -- {name}"

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -60,9 +62,31 @@ def build(root: Path, *, out: Path | None = None) -> SiteReport:
     """
     started = time.monotonic()
     target = (out or root / "public").resolve()
+    _refuse_foreign(target, _written(root / ".work" / WRITTEN, target))
+    with built(root) as fresh:
+        files = _put(fresh, target, root / ".work" / WRITTEN)
+    return SiteReport(
+        out=target,
+        pages=sum(path.suffix == ".html" for path in files),
+        size=sum(path.stat().st_size for path in files),
+        seconds=time.monotonic() - started,
+    )
+
+
+@contextmanager
+def built(root: Path) -> Iterator[Path]:
+    """Build both languages into a folder of its own, check them, and remove it at the end.
+
+    The same files give the same bytes, on any day.
+
+    Args:
+        root: The project, which holds ``mkdocs.yml`` and ``mkdocs.en.yml``.
+
+    Raises:
+        SiteError: A build or the check failed.
+    """
     work = root / ".work"
     work.mkdir(exist_ok=True)
-    _refuse_foreign(target, _written(work / WRITTEN, target))
     with tempfile.TemporaryDirectory(prefix="site-", dir=work) as scratch:
         fresh, english = (Path(scratch, folder) for _, folder in _BUILDS)
         with ThreadPoolExecutor() as pool:  # each empties its own folder, so both at once
@@ -74,13 +98,7 @@ def build(root: Path, *, out: Path | None = None) -> SiteReport:
             done.result()
         english.rename(fresh / "en")
         check_built(fresh, base=urlsplit(os.environ.get("SITE_URL", "")).path)
-        files = _put(fresh, target, work / WRITTEN)
-    return SiteReport(
-        out=target,
-        pages=sum(path.suffix == ".html" for path in files),
-        size=sum(path.stat().st_size for path in files),
-        seconds=time.monotonic() - started,
-    )
+        yield fresh
 
 
 def _refuse_foreign(target: Path, written: set[str]) -> None:

@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,11 +17,11 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from mkdocs.utils.meta import get_data
 
+from generator.published import published
 from generator.site_policy import with_policy
 from generator.text import inert
 
 _MARKER = "<!-- articles -->"
-_PUBLISHED = ("*.yaml", "pins/*.yaml", "prompts/*", "chat-templates/*", "*/*.json", "*/SHA256SUMS")
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,19 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.site_url = base if _is_main(config) else f"{base}en/"
     config.extra["scope"] = urlsplit(base).path
     config.nav = _navigation(config)
+    measured = [a.measured for a in _articles(Path(config.docs_dir)) if a.measured]
+    if measured:  # MkDocs dates every page: by what it says, and not by the day of the build
+        day = datetime.combine(max(measured), time(), UTC)
+        os.environ["SOURCE_DATE_EPOCH"] = str(int(day.timestamp()))
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Publish the receipts beside the pages: once, since both languages link to the same ones."""
     if _is_main(config):
-        receipts = Path(config.config_file_path).parent / "receipts"
-        for path in sorted(found for glob in _PUBLISHED for found in receipts.glob(glob)):
-            if path.name.startswith(".") or not path.is_file():
-                continue
-            address = f"receipts/{path.relative_to(receipts).as_posix()}"
+        root = Path(config.config_file_path).parent
+        for path in published(root):
+            address = path.relative_to(root).as_posix()
             files.append(File.generated(config, address, abs_src_path=str(path)))
     return files
 

@@ -61,11 +61,16 @@ class Document:
         place = self.places[path]
         return place.key if key else place.value
 
-    def found(self, path: Path_) -> str:
-        """Say in a few words what stands at *path*, a scalar as it was written."""
+    def at(self, path: Path_) -> Any:
+        """Return what stands at *path*."""
         value: Any = self.data
         for step in path:
             value = value[step]
+        return value
+
+    def found(self, path: Path_) -> str:
+        """Say in a few words what stands at *path*, a scalar as it was written."""
+        value = self.at(path)
         if isinstance(value, dict):
             return "a mapping"
         if isinstance(value, list):

@@ -9,10 +9,10 @@ from typing import Any
 import yaml
 
 from generator.errors import InputError
+from generator.source_text import read_text
 from generator.yaml_builder import Builder, StopError, note_syntax
 from generator.yaml_document import Document, display_name, path_text
 from generator.yaml_faults import faults_from_pydantic, read_model
-from generator.yaml_text import read_text
 
 __all__ = ["Document", "display_name", "faults_from_pydantic", "load", "path_text", "read_model"]
 

@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 
 from generator import outcome
-from generator.audit import audit_article
+from generator.audit import audit
 from generator.bench import Bench
 from generator.client import Client
 from generator.evidence import articles, declare
@@ -249,7 +249,7 @@ def bench_offline(article: str) -> None:
     """Time the audit and the rendering of *article*."""
     templates = [ROOT / "templates"]
     for name, work in (
-        ("audit", lambda: audit_article(ROOT, templates, article)),
+        ("audit", lambda: audit(ROOT, templates, [article])),
         ("render", lambda: pages(ROOT, templates, [article])),
     ):
         began = time.perf_counter()

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from generator.article.faults import WrongCallError
 from generator.article.html import finalize
 from generator.charts import svg
-from generator.errors import SiteError
+from generator.errors import near_miss
 from generator.figures import Data, Grid, Wording
 
 
@@ -36,12 +37,12 @@ class Drawings:
             **wording: What it says in this language: the fields of `Wording`.
 
         Raises:
-            SiteError: It is a table, which the template itself has to lay out.
+            WrongCallError: There is none, or it is a table, which the template has to lay out.
         """
-        drawing = self.data[name]
+        drawing = self._named(name)
         if isinstance(drawing, Grid):
-            raise SiteError(
-                f"The template of {self.experiment} draws {name!r}, which is a table.",
+            raise WrongCallError(
+                f"{name!r} is drawn, and is a table",
                 f"Lay it out as a table, and offer its data: {{{{ download({name!r}) }}}}",
             )
         words = Wording(**{key: str(value) for key, value in wording.items()})
@@ -52,8 +53,13 @@ class Drawings:
 
     def download(self, name: str) -> Markup:
         """Return a link to the data of a figure or table as CSV, which the page itself holds."""
-        data = base64.b64encode(self.data[name].csv().encode()).decode()
+        data = base64.b64encode(self._named(name).csv().encode()).decode()
         return Markup(
             f'<a href="data:text/csv;base64,{data}" download="{self.experiment}-{name}.csv">'
             f"{self.label}</a>"
         )
+
+    def _named(self, name: str) -> Data:
+        if name not in self.data:
+            raise WrongCallError(f"there is no figure {name!r}", near_miss(name, self.data))
+        return self.data[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from jinja2 import Environment
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 
 from generator.answers import other_prompts
 from generator.article.drawings import Drawings
+from generator.article.faults import WrongCallError, placed_faults
 from generator.article.html import code_spans, excerpt, fenced, finalize, link, marked
 from generator.article.provenance import provenance
 from generator.article.request import curl, server_command
@@ -23,13 +23,14 @@ from generator.article.words import Words
 from generator.chat_template import impure
 from generator.claims import Judged
 from generator.declaration import Experiment, Resolved
-from generator.errors import SiteError
+from generator.errors import Fault, SiteError, near_miss
 from generator.evidence import Evidence
 from generator.experiments import kinds
 from generator.matrix import SUFFIX, Matrix
 from generator.receipt import Receipt
 from generator.reported import odd_asks
 from generator.schema import Model
+from generator.yamlfile import path_text
 
 UNMEASURED = "—"
 # a longer request is folded away, in characters
@@ -91,12 +92,19 @@ class Functions:
         return self.prose(text.of(self.words.lang))
 
     def prose(self, source: str) -> Markup:
-        """Render prose of the author's as a template."""
-        return Markup(self.environment.from_string(source).render(self.context()))
+        """Render a declared sentence in one language, which is a template itself."""
+        with placed_faults(self._place_of(source)):
+            return Markup(self.environment.from_string(source).render(self.context()))
+
+    def _place_of(self, sentence: str) -> Fault:
+        document = self.evidence.declaration.document
+        path = next((path for path in document.places if document.at(path) == sentence), ())
+        line, column = document.where(path)
+        return Fault(document.name, line, column, path_text(path), "", "Mend the sentence")
 
     def claim(self, name: str) -> Markup:
         """Return the sentence that a claim has today, marked with how it came out."""
-        judged = self._judged(name)
+        judged = self.outcome(name)
         younger = self.word("claim.younger") if judged.younger else ""
         return Markup('<span class="claim {}">{}{}</span>').format(
             judged.outcome, self.sentence(judged), younger
@@ -115,11 +123,11 @@ class Functions:
                 reason = judged.claim.unmeasured
                 return self.say(reason) if reason else self.word("claim.unmeasured")
 
-    def _judged(self, name: str) -> Judged:
+    def outcome(self, name: str) -> Judged:
+        """Return how a claim came out."""
         if name not in self.evidence.claims:
-            raise SiteError(
-                f"A template speaks of the claim {name!r}, which is not declared.",
-                f"Declare it in {self.evidence.declaration.file}, or correct the name.",
+            raise WrongCallError(
+                f"no claim {name!r} is declared", near_miss(name, self.evidence.claims)
             )
         return self.evidence.claims[name]
 
@@ -134,16 +142,13 @@ class Functions:
             digits: Digits after the point, for numbers that are shown rounded.
             plain: Whether the value is written as in a request, such as a seed.
         """
-        record = self._record(experiment)
-        if record is None:
-            return Markup(UNMEASURED)
-        value = self._resolve(record, experiment, pointer)
+        value = self.value(experiment, pointer)
         if value is None:
             return Markup(UNMEASURED)
         if isinstance(value, dict | list):
-            raise SiteError(
-                f"A fact points to {experiment}.json {pointer}, which is no single value.",
-                "Point to a number, a text, a yes or a no inside it.",
+            raise WrongCallError(
+                f"{experiment}.json {pointer} is no single value",
+                "Point to a number, a text, a yes or a no inside it",
             )
         match value:
             case bool() if plain:
@@ -169,21 +174,18 @@ class Functions:
             pointer: JSON pointer to the list.
             field: JSON pointer from an entry to what is shown of it.
         """
-        record = self._record(experiment)
-        value = None if record is None else self._resolve(record, experiment, pointer)
+        value = self.value(experiment, pointer)
         if not isinstance(value, list):
             return [Markup(UNMEASURED)]
         return [self.fact(experiment, f"{pointer}/{i}{field}") for i in range(len(value))]
 
-    def _declared(self, experiment: str) -> Resolved[Experiment]:
+    def declared(self, experiment: str) -> Resolved[Experiment]:
+        """Return an experiment as it is declared."""
         declaration = self.evidence.declaration
         if experiment not in declaration.experiments:
-            near = get_close_matches(experiment, declaration.experiments, n=1)
-            raise SiteError(
-                f"A template speaks of the experiment {experiment!r}, which is not declared.",
-                f"Did you mean {near[0]!r}?"
-                if near
-                else f"Declare it in {declaration.file}, or correct the name.",
+            raise WrongCallError(
+                f"no experiment {experiment!r} is declared",
+                near_miss(experiment, declaration.experiments),
             )
         return declaration.experiments[experiment]
 
@@ -201,27 +203,45 @@ class Functions:
         """Return the receipt or the matrix that facts name, or None if it was not measured."""
         if name.endswith(SUFFIX):
             experiment = name.removesuffix(SUFFIX)
-            self._declared(experiment)
+            self.declared(experiment)
             return self.evidence.matrices.get(experiment)
-        self._declared(name)
+        self.declared(name)
         return self.evidence.receipts.get(name)
 
-    def _resolve(self, receipt: Receipt | Matrix, experiment: str, pointer: str) -> Any:
-        """Return the value at *pointer*, or None if it, or what it lies in, was not measured."""
+    def value(self, experiment: str, pointer: str) -> Any:
+        """Return what stands at *pointer*, or None if it, or what it lies in, was not measured.
+
+        Args:
+            experiment: As for `fact`.
+            pointer: JSON pointer (RFC 6901) into its receipt.
+
+        Raises:
+            WrongCallError: The experiment is not declared, or its receipt has no such place.
+        """
+        record = self._record(experiment)
+        if record is None:
+            return None
         if experiment not in self._plain:
-            self._plain[experiment] = receipt.model_dump(mode="json")
+            self._plain[experiment] = record.model_dump(mode="json")
         value = self._plain[experiment]
         try:
-            path = JsonPointer(pointer)
-            for part in path.parts:
-                if value is None:
-                    return None
-                value = path.walk(value, part)
+            parts = JsonPointer(pointer).parts
         except JsonPointerException as error:
-            raise SiteError(
-                f"A fact points to {experiment}.json {pointer}, and nothing is there ({error}).",
-                "Correct the pointer in the template, or measure again if the receipt is old.",
-            ) from error
+            raise WrongCallError(f"{pointer!r} is no JSON pointer", f"{error}") from error
+        for index, part in enumerate(parts):
+            match value:
+                case None:
+                    return None
+                case dict() if part in value:
+                    value = value[part]
+                case list() if part.isdecimal() and int(part) < len(value):
+                    value = value[int(part)]
+                case _:
+                    within = f"/{'/'.join(parts[:index])}" if index else "the receipt"
+                    raise WrongCallError(
+                        f"{experiment}.json has no {pointer}: there is no {part!r} in {within}",
+                        _instead(value, part),
+                    )
         return value
 
     def receipt_href(self, experiment: str) -> str:
@@ -234,7 +254,7 @@ class Functions:
 
     def receipt_link(self, experiment: str) -> Markup:
         """Return a link to a receipt under its file name; before it is measured, the name alone."""
-        self._declared(experiment)
+        self.declared(experiment)
         if experiment not in self.evidence.receipts:
             return Markup("<code>{}.json</code>").format(experiment)
         return Markup('<a class="receipt-file" href="{}" download>{}.json</a>').format(
@@ -243,7 +263,7 @@ class Functions:
 
     def show(self, experiment: str) -> Markup:
         """Return an experiment as its kind's template shows it."""
-        declared = self._declared(experiment)
+        declared = self.declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
         if receipt is None:
             return self.partial("unmeasured", experiment=experiment)
@@ -302,7 +322,7 @@ class Functions:
 
     def request(self, experiment: str) -> Markup:
         """Return an experiment's first request, whole, and its server, as commands to paste."""
-        self._declared(experiment)
+        self.declared(experiment)
         receipt = self.evidence.receipts.get(experiment)
         if receipt is None:
             return Markup(UNMEASURED)
@@ -322,6 +342,17 @@ class Functions:
             template=None if template is None else template.name,
             long=len(sent) > LONG_REQUEST,
         )
+
+
+def _instead(value: Any, part: str) -> str:
+    """Advise what to write in place of *part*, which is not in *value*."""
+    match value:
+        case dict():
+            return near_miss(part, value)
+        case list():
+            return f"it is a list of {len(value)}, counted from 0"
+        case _:
+            return "it is a single value: point to it"
 
 
 def _bound(fact: Callable[..., Markup], experiment: str) -> Callable[..., Markup]:

@@ -1,4 +1,4 @@
-"""The lint of article templates: no bare measured number, one skeleton in both languages."""
+"""The lint of article templates: what they call is there, no number is bare, languages agree."""
 
 from __future__ import annotations
 
@@ -9,106 +9,166 @@ from itertools import pairwise, product
 from pathlib import Path
 
 from jinja2 import nodes
-from jinja2.exceptions import TemplateSyntaxError
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from generator.article.page import template_environment
+from generator.article.faults import TEMPLATES, WrongCallError, placed_faults, template_file
+from generator.article.functions import Functions
+from generator.article.numbers import bare_numbers
+from generator.article.page import article_template, functions_of, read_template, render_page
 from generator.article.words import LANGUAGES
 from generator.declaration import Declaration
-from generator.errors import Fault
+from generator.errors import Fault, InputError, SiteError
+from generator.evidence import Evidence
+from generator.yamlfile import path_text
 
-# what may hold digits: Jinja, code, HTML tags, ids of headings, link targets, names such as Q4_1
-_EXEMPT = re.compile(
-    r"(?s)\{##.*?##\}|\{\{.*?\}\}|\{%.*?%\}|(?P<fence>`{3,}).*?(?P=fence)|`[^`\n]*`"
-    r"|<[A-Za-z/!][^>]*>|\{#[\w-]+\}|\]\([^)]*\)"
-)
-_NAME = re.compile(r"[A-Za-z_][\w.-]*\d[\w.-]*", re.ASCII)  # 共 and 为 end a name
 _BLOCKS = ("table_open", "bullet_list_open", "ordered_list_open", "fence", "tr_open",
            "list_item_open")  # fmt: skip
 _SENTENCES = ("topic", "holds", "fails", "unmeasured", "differs")
-_NUMBER = re.compile(r"\d[\d.,]*")
 _BOLD = re.compile(r"\*\*[^*\n]*[。，！？：；、”）]\*\*[\u4e00-\u9fff]")
 _CALLS = ("claim", "show", "fact", "partial", "request", "receipt_link")
+# what is looked up, by how many of its arguments
+_LOOKED_UP = {"claim": 1, "show": 1, "request": 1, "receipt_link": 1, "fact": 2, "facts": 2}
+Part = tuple[int, str]
+"""A line of a template, and what stands there that both languages must share."""
 
 
-def lint_article(templates: Sequence[Path], declaration: Declaration) -> list[Fault]:
+def lint_article(templates: Sequence[Path], evidence: Evidence) -> list[Fault]:
     """Check an article's two templates and its claims' sentences.
+
+    Whatever a template or a sentence names in so many words is looked up, in branches too that
+    today's evidence does not reach. If no fault is found so, the pages are rendered.
 
     Args:
         templates: Folders searched in order.
-        declaration: The article's declaration.
+        evidence: The article's declaration, and what was measured so far.
 
     Returns:
         Every fault found.
     """
-    faults: list[Fault] = []
+    declaration = evidence.declaration
+    faults = _sentence_faults(declaration)
     skeletons = {}
     for lang in LANGUAGES:
-        name = f"articles/{declaration.article}/{lang}.md.j2"
-        path = next((t / name for t in templates if (t / name).is_file()), None)
-        file = f"templates/{name}"
-        if path is None:
-            faults.append(Fault(file, 1, 1, "$", "there is no such template", "write it"))
+        name = article_template(declaration.article, lang)
+        file = TEMPLATES + name
+        try:
+            functions = functions_of(templates, evidence, lang)
+            faults += _misnamed_in_sentences(functions)
+            source = read_template(templates, name)
+            if source is None:
+                faults.append(Fault(file, 1, 1, "$", "there is no such template", "write it"))
+                continue
+            with placed_faults(template_file(name)):
+                tree = functions.environment.parse(source, name, file)
+        except InputError as error:
+            faults += error.faults
             continue
-        source = path.read_text(encoding="utf-8")
-        faults += bare_numbers(source, file)
-        faults += _headings(source, file)
+        faults += [*bare_numbers(source, file), *_headings(source, file)]
         if lang == "zh":
             faults += _bold(source, file)
+        faults += _misnamed(functions, tree, template_file(name))
+        skeletons[lang] = [*skeleton(tree, source), (source.count("\n") + 1, "the end")]
+    if len(skeletons) == len(LANGUAGES):
+        faults += _differences(declaration.article, skeletons["zh"], skeletons["en"])
+    return faults or _rendering_faults(templates, evidence)
+
+
+def _rendering_faults(templates: Sequence[Path], evidence: Evidence) -> list[Fault]:
+    faults: list[Fault] = []
+    for lang in () if evidence.stale else LANGUAGES:
         try:
-            skeletons[lang] = skeleton(templates, source)
-        except TemplateSyntaxError as error:
+            render_page(templates, evidence, lang)
+        except InputError as error:
+            faults += error.faults
+        except SiteError:  # a receipt's fault, which `render` and `audit` name
+            break
+    return faults
+
+
+def _misnamed_in_sentences(functions: Functions) -> list[Fault]:
+    declaration = functions.evidence.declaration
+    faults: list[Fault] = []
+    for path, sentence in _sentences(declaration):
+        if path[-1] != functions.words.lang:
+            continue
+        line, column = declaration.document.where(path)
+        place = Fault(declaration.file, line, column, path_text(path), "", "Mend the sentence")
+        with placed_faults(place):
+            tree = functions.environment.parse(sentence)
+        faults += [
+            replace(fault, line=line, column=column) for fault in _misnamed(functions, tree, place)
+        ]
+    return faults
+
+
+def _misnamed(functions: Functions, tree: nodes.Template, place: Fault) -> list[Fault]:
+    """Look up the claims, experiments and values that a template names in so many words."""
+    stale = functions.evidence.stale
+    faults: list[Fault] = []
+    for called, names, line in _named(tree):
+        try:
+            match called, names:
+                case "claim", (name,):
+                    functions.outcome(name)
+                case "fact", (name, pointer) if name not in stale:
+                    functions.fact(name, pointer)
+                case "facts", (name, pointer) if name not in stale:
+                    functions.value(name, pointer)
+                case "fact" | "facts", _:  # it was measured as another thing than is declared
+                    pass
+                case _:
+                    functions.declared(names[0])
+        except WrongCallError as error:
             faults.append(
-                Fault(file, error.lineno, 1, "$", str(error.message), "mend the template")
+                replace(place, line=line, problem=str(error.message), remedy=error.remedy)
             )
-    if len(skeletons) == len(LANGUAGES) and skeletons["zh"] != skeletons["en"]:
-        faults.append(_difference(declaration.article, skeletons["zh"], skeletons["en"]))
-    return faults + _sentence_faults(declaration)
+    return faults
+
+
+def _named(tree: nodes.Template) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """Yield what is called with nothing but texts, with these and its line."""
+    for call in tree.find_all(nodes.Call):
+        called = call.node.name if isinstance(call.node, nodes.Name) else ""
+        texts = tuple(
+            arg.value
+            for arg in call.args[: _LOOKED_UP.get(called, 0)]
+            if isinstance(arg, nodes.Const) and isinstance(arg.value, str)
+        )
+        if texts and len(texts) == _LOOKED_UP[called]:
+            yield called, texts, call.lineno
+    for item in tree.find_all(nodes.Getitem):
+        match item:
+            case nodes.Getitem(node=nodes.Name(name="judged"), arg=nodes.Const(value=str(name))):
+                yield "claim", (name,), item.lineno
 
 
 def _sentence_faults(declaration: Declaration) -> list[Fault]:
     faults: list[Fault] = []
-    for name, claim in declaration.head.claims.items():
-        for key, lang in product(_SENTENCES, LANGUAGES):
-            sentence = getattr(claim, key)
-            if sentence is None:
-                continue
-            path = ("claims", name, key, lang)
-            line, column = declaration.document.where(path)
-            faults += [
-                replace(fault, line=line, column=column)
-                for fault in bare_numbers(
-                    sentence.of(lang), declaration.file, ".".join(["$", *path])
-                )
-            ]
+    for path, sentence in _sentences(declaration):
+        line, column = declaration.document.where(path)
+        faults += [
+            replace(fault, line=line, column=column)
+            for fault in bare_numbers(sentence, declaration.file, path_text(path))
+        ]
     return faults
 
 
-def bare_numbers(source: str, file: str, path: str = "$") -> list[Fault]:
-    """Find numbers in prose that no fact, published value or code span stands behind."""
-    blank = _EXEMPT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    blank = _NAME.sub(lambda match: " " * len(match[0]), blank)
-    return [
-        Fault(
-            file,
-            blank.count("\n", 0, match.start()) + 1,
-            match.start() - blank.rfind("\n", 0, match.start()),
-            path,
-            f"the bare number {match[0]!r}",
-            "print it with fact(…), or put a setting in `code`",
-        )
-        for match in _NUMBER.finditer(blank)
-    ]
+def _sentences(declaration: Declaration) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield every sentence of a claim, with its path in the declaration."""
+    for name, claim in declaration.head.claims.items():
+        for key, lang in product(_SENTENCES, LANGUAGES):
+            sentence = getattr(claim, key)
+            if sentence is not None:
+                yield ("claims", name, key, lang), sentence.of(lang)
 
 
-def skeleton(templates: Sequence[Path], source: str) -> list[str]:
+def skeleton(tree: nodes.Template, source: str) -> list[Part]:
     """Return what both languages must share, in the order of its lines.
 
     That is headings with their ids, tables and lists by their rows and items, code blocks, what is
     called, and which claims a branch depends on.
     """
-    tree = template_environment(templates).parse(source)
     calls = [
         (call.lineno, f"{call.node.name}{_constants(call.args)}")
         for call in tree.find_all(nodes.Call)
@@ -118,8 +178,7 @@ def skeleton(templates: Sequence[Path], source: str) -> list[str]:
         (branch.lineno, f"if {_constants(branch.test.find_all(nodes.Const))}")
         for branch in tree.find_all(nodes.If)
     ]
-    found = sorted([*_blocks(source), *calls, *branches], key=lambda part: part[0])
-    return [part for _, part in found]
+    return sorted([*_blocks(source), *calls, *branches], key=lambda part: part[0])
 
 
 def _constants(found: Iterable[nodes.Node]) -> tuple[object, ...]:
@@ -131,7 +190,7 @@ def _parse(source: str) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").parse(plain)
 
 
-def _blocks(source: str) -> Iterator[tuple[int, str]]:
+def _blocks(source: str) -> Iterator[Part]:
     tokens = _parse(source)
     for index, token in enumerate(tokens):
         line = token.map[0] + 1 if token.map else 0
@@ -142,17 +201,18 @@ def _blocks(source: str) -> Iterator[tuple[int, str]]:
             yield line, token.type.removesuffix("_open")
 
 
-def _difference(article: str, zh: Sequence[str], en: Sequence[str]) -> Fault:
-    pairs = enumerate(zip([*zh, "the end"], [*en, "the end"], strict=False))
-    left, right = next((a, b) for _, (a, b) in pairs if a != b)
-    return Fault(
-        f"templates/articles/{article}/en.md.j2",
-        1,
-        1,
-        "$",
-        f"its skeleton leaves the Chinese one: {right!r} stands where zh has {left!r}",
-        "give both languages the same headings, tables, lists, claims and facts, in one order",
-    )
+def _differences(article: str, zh: Sequence[Part], en: Sequence[Part]) -> list[Fault]:
+    """Name the first place where the skeletons of both languages part."""
+    for (zh_line, left), (en_line, right) in zip(zh, en, strict=False):
+        if left != right:
+            problem = (
+                f"its skeleton leaves the Chinese one: {right!r} stands where zh.md.j2:{zh_line} "
+                f"has {left!r}"
+            )
+            remedy = "give both languages the same headings, tables, lists, claims and facts"
+            file = TEMPLATES + article_template(article, "en")
+            return [Fault(file, en_line, 1, "$", problem, f"{remedy}, in one order")]
+    return []
 
 
 def _headings(source: str, file: str) -> list[Fault]:
@@ -185,4 +245,4 @@ def _bold(source: str, file: str) -> list[Fault]:
     ]
 
 
-__all__ = ["bare_numbers", "lint_article", "skeleton"]
+__all__ = ["lint_article", "skeleton"]

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import (
-    Environment,
-    FileSystemLoader,
-    StrictUndefined,
-    TemplateError,
-    TemplateSyntaxError,
-)
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from generator.article.faults import TEMPLATES, placed_faults, template_file
 from generator.article.functions import Functions
 from generator.article.html import finalize
 from generator.article.shown import Listed
 from generator.article.words import LANGUAGES, Language, read_words
-from generator.errors import SiteError
+from generator.errors import InputError, SiteError
 from generator.evidence import Evidence
+from generator.source_text import read_text
 
 _DEPTH = {"zh": "../../", "en": "../../../"}
 _WORDS_A_MINUTE, _HAN_A_MINUTE = 230, 400
@@ -45,26 +40,33 @@ def render_page(templates: Sequence[Path], evidence: Evidence, lang: Language) -
         Markdown with front matter.
 
     Raises:
-        SiteError: A template is faulty, or speaks of something that is not there.
+        InputError: A template is faulty, or speaks of something that is not there.
     """
-    environment = template_environment(templates)
-    words = read_words(_home(templates, "strings.yaml"), lang)
-    functions = Functions(environment, evidence, words, _DEPTH[lang])
-    environment.globals.update(functions.context())
-    article = evidence.declaration.article
-    try:
-        body = environment.get_template(f"articles/{article}/{lang}.md.j2").render()
+    functions = functions_of(templates, evidence, lang)
+    environment = functions.environment
+    name = article_template(evidence.declaration.article, lang)
+    with placed_faults(template_file(name)):
+        body = environment.get_template(name).render()
         page = environment.get_template("page.md.j2").render(
             body=Markup(body.strip()),  # noqa: S704 - finalize() made its values inert
             minutes=reading_minutes(body),
             front=Markup(_front_matter(evidence, lang)),  # noqa: S704 - JSON strings
         )
-    except TemplateError as error:
-        raise SiteError(
-            f"The template of {article} ({lang}) is faulty: {_where(error)}{error.message}",
-            "Mend the template; `receipts render` shows the result.",
-        ) from error
     return re.sub(r"\n{3,}", "\n\n", page).strip() + "\n"
+
+
+def article_template(article: str, lang: Language) -> str:
+    """Return the name of an article's template."""
+    return f"articles/{article}/{lang}.md.j2"
+
+
+def functions_of(templates: Sequence[Path], evidence: Evidence, lang: Language) -> Functions:
+    """Return what the templates of an article's page may call, in an environment of their own."""
+    environment = template_environment(templates)
+    words = read_words(_home(templates, "strings.yaml"), lang)
+    functions = Functions(environment, evidence, words, _DEPTH[lang])
+    environment.globals.update(functions.context())
+    return functions
 
 
 def render_index(
@@ -77,17 +79,14 @@ def render_index(
         all_evidence, key=lambda e: (e.measured_on or "", e.declaration.article), reverse=True
     )
     ordered = sorted(newest, key=lambda e: e.declaration.head.order)
-    return (
-        environment.get_template("index.md.j2")
-        .render(
+    with placed_faults(template_file("index.md.j2")):
+        page = environment.get_template("index.md.j2").render(
             lang=lang,
             word=lambda key: Markup(words.label(key)),  # noqa: S704 - our own words
             day=words.day,
             articles=[Listed.of(evidence) for evidence in ordered],
         )
-        .strip()
-        + "\n"
-    )
+    return page.strip() + "\n"
 
 
 def reading_minutes(body: str) -> int:
@@ -101,7 +100,7 @@ def reading_minutes(body: str) -> int:
 def template_environment(templates: Sequence[Path]) -> Environment:
     """Return the environment in which pages are rendered: values inert, nothing undefined."""
     return Environment(
-        loader=FileSystemLoader([str(folder) for folder in templates], encoding="utf-8"),
+        loader=FunctionLoader(lambda name: _load(templates, name)),
         autoescape=True,
         finalize=finalize,
         undefined=StrictUndefined,
@@ -112,6 +111,30 @@ def template_environment(templates: Sequence[Path]) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def read_template(templates: Sequence[Path], name: str) -> str | None:
+    """Return a template's text, or None if there is no such template.
+
+    Args:
+        templates: Folders searched in order.
+        name: Its name below them.
+
+    Raises:
+        InputError: It cannot be read, is not UTF-8, holds a merge conflict or unseen characters.
+    """
+    path = next((folder / name for folder in templates if (folder / name).is_file()), None)
+    if path is None or ".." in Path(name).parts:
+        return None
+    text, faults = read_text(path, TEMPLATES + name, allowed="\t")
+    if faults:
+        raise InputError(faults)
+    return text
+
+
+def _load(templates: Sequence[Path], name: str) -> tuple[str, str, None] | None:
+    text = read_template(templates, name)
+    return None if text is None else (text, TEMPLATES + name, None)
 
 
 def _home(templates: Sequence[Path], name: str) -> Path:
@@ -134,18 +157,6 @@ def _front_matter(evidence: Evidence, lang: Language) -> str:
         lines["measured"] = evidence.measured_on
     quoted = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in lines.items()]
     return "\n".join(["---", *quoted, "---"])
-
-
-def _where(error: TemplateError) -> str:
-    """Say where in a template an error is; Jinja puts templates into tracebacks as if Python."""
-    places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
-    if isinstance(error, TemplateSyntaxError):
-        places.append((error.filename or "", error.lineno))
-    inside = [(name, line) for name, line in places if name.endswith(".j2")]
-    if not inside:
-        return ""
-    name, line = inside[-1]
-    return f"{'/'.join(Path(name).parts[-3:])}:{line}: "
 
 
 __all__ = ["LANGUAGES", "page_path", "reading_minutes", "render_index", "render_page"]

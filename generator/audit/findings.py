@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from generator.errors import InputError
+from generator.errors import Fault
 
 SHOWN = 120
+CRLF = "CR LF"
+_REMEDIES: Mapping[str, str] = {
+    "line ends": "check out again with the line ends that are committed (git config core.autocrlf "
+    "false)",
+    "declaration": "mend the declaration (receipts check)",
+    "written": "mend what is named by its line",
+    "receipt": "restore the receipts (git checkout -- receipts), or measure again (make receipts)",
+    "article": "render the pages again (receipts render)",
+    "site": "build the site again (make site)",
+}
+"""What to do about a finding, by the kind of its file, in the order in which to do it."""
 
 
 @dataclass(frozen=True)
@@ -63,19 +74,39 @@ class Report:
         for where, should, does in differences(expected, found, pointer):
             self.findings.append(Finding(file, where, check, shorten(should), shorten(does)))
 
-    def faults(self, error: InputError) -> None:
-        """Note each fault of an input file as a finding."""
+    def faults(self, faults: Sequence[Fault], check: str) -> None:
+        """Count a check; note each fault of an input file as a finding."""
         self.checked += 1
-        self.findings += [
-            Finding(
-                fault.file,
-                f"line {fault.line}",
-                f"{fault.path} is sound",
-                shorten(fault.remedy),
-                shorten(fault.problem),
-            )
-            for fault in error.faults
-        ]
+        for fault in faults:
+            where = f"line {fault.line}" + ("" if fault.path == "$" else f", {fault.path}")
+            remedy, problem = shorten(fault.remedy), shorten(fault.problem)
+            self.findings.append(Finding(fault.file, where, check, remedy, problem))
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the findings, by the kinds of files that they are in."""
+        found = {_kind(finding) for finding in self.findings}
+        wanted = [remedy for kind, remedy in _REMEDIES.items() if kind in found]
+        text = "; ".join(wanted)
+        return f"{text[:1].upper()}{text[1:]}."
+
+
+def _kind(finding: Finding) -> str:
+    """Return what kind of file a finding is in."""
+    if finding.found == shorten(CRLF):
+        return "line ends"
+    top, _, rest = finding.file.partition("/")
+    match top:
+        case "receipts" if finding.file.endswith(".yaml"):
+            return "declaration"
+        case "receipts":
+            return "receipt"
+        case "site" if "articles" in rest.split("/"):
+            return "article"
+        case "public":
+            return "site"
+        case _:
+            return "written"
 
 
 class _Nothing:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 from jsonpointer import JsonPointerException, resolve_pointer
 
-from generator.article import LANGUAGES, page_path, render_index, render_page
-from generator.audit.findings import NOTHING, Report
-from generator.declaration import Declaration
-from generator.errors import InputError, ReceiptsError, SiteError
-from generator.evidence import Evidence, articles, gather, read_evidence
+from generator.article import LANGUAGES, page_path, render_page
+from generator.article.lint import lint_article
+from generator.audit.findings import CRLF, NOTHING, Report
+from generator.errors import InputError, SiteError
+from generator.evidence import Evidence
 from generator.matrix import SUFFIX, matrix_path, render_matrix
-from generator.receipt import Receipt
 
 _FACT = re.compile(r'class="fact" href="[./]*receipts/([^/"]+)/([^/"]+)\.json#([^"]*)"')
 
@@ -24,43 +23,34 @@ def check_pages(
     report: Report,
     root: Path,
     templates: Sequence[Path],
-    declaration: Declaration,
-    receipts: Mapping[str, Receipt],
+    evidence: Evidence,
 ) -> None:
-    """Check an article's pages in both languages, and the lists of articles."""
-    evidence = gather(declaration, receipts)
+    """Check an article's templates, its pages in both languages, and its matrices."""
+    report.faults(lint_article(templates, evidence), "the templates have no faults")
     _check_matrices(report, root, evidence)
     for lang in LANGUAGES:
-        path = page_path(root, declaration.article, lang)
+        path = page_path(root, evidence.declaration.article, lang)
         file = path.relative_to(root).as_posix()
         if not report.expect(file, "", "the page exists", expected=True, found=path.is_file()):
             continue
-        committed = _text(path)
+        committed = text_of(path)
         try:
-            _check_text(report, file, render_page(templates, evidence, lang), committed)
-        except SiteError as error:
+            check_text(report, file, render_page(templates, evidence, lang), committed)
+        except (InputError, SiteError) as error:
             report.expect(file, "", "can be rendered", expected="a page", found=str(error))
-        except InputError as error:
-            report.faults(error)
         _check_facts(report, file, committed, evidence)
-    try:
-        everything = [read_evidence(root, name) for name in articles(root)]
-    except ReceiptsError:
-        return  # another article's own audit names what is wrong with it
-    for lang in LANGUAGES:
-        path = page_path(root, "index", lang)
-        committed = _text(path) if path.is_file() else ""
-        file = path.relative_to(root).as_posix()
-        _check_text(report, file, render_index(templates, everything, lang), committed)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """Read a page byte for byte: line ends as they are, and what is no UTF-8 as such."""
     return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
-def _check_text(report: Report, file: str, expected: str, found: str) -> None:
+def check_text(report: Report, file: str, expected: str, found: str) -> None:
     """Compare a page byte for byte; name the first line that differs."""
+    if expected != found and expected == found.replace("\r\n", "\n"):
+        report.expect(file, "", "line ends are as written", expected="LF", found=CRLF)
+        return
     lines = zip_longest(expected.split("\n"), found.split("\n"), fillvalue=NOTHING)
     for number, (should, does) in enumerate(lines, start=1):
         if should != does:
@@ -89,8 +79,8 @@ def _check_matrices(report: Report, root: Path, evidence: Evidence) -> None:
     for experiment, matrix in evidence.matrices.items():
         path = matrix_path(root, evidence.declaration.article, experiment)
         file = path.relative_to(root).as_posix()
-        text = _text(path) if path.is_file() else ""
-        _check_text(report, file, render_matrix(matrix), text)
+        text = text_of(path) if path.is_file() else ""
+        check_text(report, file, render_matrix(matrix), text)
 
 
 def _check_facts(report: Report, file: str, page: str, evidence: Evidence) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def check_receipts(
     unreadable = False
     for name in declaration.experiments:
         path = receipt_path(root, declaration.article, name)
-        if not path.is_file():
+        if not os.path.lexists(path):
             continue
         file = path.relative_to(root).as_posix()
         receipt = _read(report, path, file)

@@ -10,8 +10,7 @@ from typing import Any
 from generator.analysis import Divergence, divergence
 from generator.answers import Answer, read_answers
 from generator.canonical import digest
-from generator.errors import Fault, InputError
-from generator.pins import near_miss
+from generator.errors import Fault, InputError, near_miss
 from generator.receipt import AskRecord, BootRecord, Failed, Receipt
 
 ANOTHER = "Name two other asks, each as BOOT/ASK, or none: --left and --right."

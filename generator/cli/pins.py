@@ -9,7 +9,7 @@ import click
 
 from generator.cli.console import good, say, say_json
 from generator.cli.targets import Project, with_json
-from generator.errors import InputError
+from generator.errors import InputError, near_miss
 
 if TYPE_CHECKING:
     from generator.pin_types import EnginePin, ModelPin
@@ -140,7 +140,6 @@ def _wish(version: str | None, url: str | None) -> Wish:
 
 
 def _named(name: str, pins: Mapping[str, EnginePin | ModelPin]) -> EnginePin | ModelPin:
-    from generator.pins import near_miss
     from generator.upgrade.wishes import unfit
 
     if name not in pins:

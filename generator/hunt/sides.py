@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from generator.errors import COMMAND_LINE, Fault, InputError
-from generator.pins import near_miss
+from generator.errors import COMMAND_LINE, Fault, InputError, near_miss
 from generator.settings import ServerSettings
 from generator.sweeps.designs import CACHE, Level, level_fault
 

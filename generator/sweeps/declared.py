@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from generator.declaration import UNFIXED_SEED, Experiment, Objection
-from generator.pins import near_miss
+from generator.errors import near_miss
 from generator.schema import Model, Name, NonEmpty, Wording
 from generator.settings import SEED_MAX, Sampling
 from generator.sweeps.designs import (

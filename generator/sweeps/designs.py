@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from generator.pins import near_miss
+from generator.errors import near_miss
 from generator.settings import ServerSettings
 
 Design = Literal["one-at-a-time", "pairs", "full"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from generator.declaration import Override
-from generator.errors import AuditError, InputError, ReceiptsError
+from generator.errors import AuditError, InputError
 from generator.evidence import Evidence, articles, declare, gather, read_evidence, read_receipts
 from generator.files import write_atomically
 from generator.receipt import Receipt, receipt_path, render
@@ -73,15 +73,25 @@ def test_a_damaged_receipt_is_named(root: Path) -> None:
         read_evidence(root, "right")
 
 
+@pytest.mark.parametrize("kind", ["folder", "link to nowhere"])
+def test_what_is_no_file_is_no_missing_receipt(root: Path, kind: str) -> None:
+    path = receipt_path(root, "right", "runs")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir() if kind == "folder" else path.symlink_to("nowhere")
+    with pytest.raises(AuditError, match=r"receipts/right/runs\.json cannot be read") as caught:
+        read_evidence(root, "right")
+    assert "git checkout -- receipts/right/runs.json" in caught.value.remedy
+
+
 def test_articles_are_the_declarations(root: Path) -> None:
     shutil.copy(ASSET, root / "receipts" / "another.yaml")
     assert articles(root) == ["another", "right"]
 
 
 def test_a_folder_without_declarations_is_no_project(tmp_path: Path) -> None:
-    with pytest.raises(ReceiptsError, match="no declaration here") as caught:
+    with pytest.raises(InputError, match="there is no declaration in ") as caught:
         articles(tmp_path)
-    assert "--root" in caught.value.remedy
+    assert "--root" in str(caught.value)
 
 
 def test_an_article_cannot_take_the_lists_address(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ TRAPS = [
     ("tab-after-colon", 1, 3, "Write spaces"),
     ("two-documents", 2, 1, "one document"),
     ("directive", 1, 1, "begins with %"),
+    ("merge-conflict", 2, 1, "Keep what belongs there"),
     ("bom", 1, 1, "without BOM"),
     ("utf-16", 1, 1, "UTF-8"),
     ("latin-1", 2, 7, "UTF-8"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 
 import pytest
+from markupsafe import Markup
 
 from generator.article.drawings import Drawings
-from generator.errors import SiteError
+from generator.article.faults import WrongCallError
 from generator.figures import Bar, Bars, Grid
 
 GRID = Grid(("ask", "group"), (("cold", "A"), ('a "b"', "<B>")))
@@ -35,6 +37,13 @@ def test_a_chart_comes_with_its_data() -> None:
 
 
 def test_a_table_is_not_drawn() -> None:
-    with pytest.raises(SiteError, match="draws 'grid', which is a table") as caught:
+    with pytest.raises(WrongCallError, match="'grid' is drawn, and is a table") as caught:
         DRAWINGS.figure("grid", **WORDS)
     assert "{{ download('grid') }}" in caught.value.remedy
+
+
+@pytest.mark.parametrize("call", [DRAWINGS.figure, DRAWINGS.download])
+def test_a_figure_that_the_kind_does_not_make(call: Callable[..., Markup]) -> None:
+    with pytest.raises(WrongCallError, match="there is no figure 'bar'") as caught:
+        call("bar")
+    assert caught.value.remedy == "did you mean `bars`?"

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from generator.article import LANGUAGES, Language, render_index, render_page
+from generator.article.functions import Functions
 from generator.article.page import reading_minutes
-from generator.errors import SiteError
+from generator.errors import InputError, SiteError
 from generator.evidence import declare, gather, read_evidence
 from generator.publish import pages, reanalyse_article, render_articles
 from generator.receipt import read, receipt_path, render
@@ -88,24 +89,38 @@ def test_pages_are_articles_and_lists_in_both_languages(measured: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ('{{ fact("runs", "/analysis/nothing") }}', "runs.json /analysis/nothing"),
+        ('{{ fact("runs", "/analysis/nothing") }}', "runs.json has no /analysis/nothing"),
         ('{{ fact("runs", "/analysis/runs") }}', "no single value"),
-        ('{{ fact("run", "/analysis/asked") }}', "Did you mean 'runs'?"),
-        ('{{ show("replay") }}', "Did you mean 'replays'?"),
-        ('{{ request("zzz") }}', "'zzz', which is not declared"),
-        ('{{ receipt_link("zzz") }}', "'zzz', which is not declared"),
-        ('{{ claim("sane") }}', "'sane', which is not declared"),
-        ('{{ judged["sane"].holds }}', "small/en.md.j2:7: "),
-        ("{{ nothing }}", "small/en.md.j2:7: 'nothing' is undefined"),
-        ("{% if %}", "small/en.md.j2:7"),
-        ('{{ partial("nothing") }}', "partials/nothing.md.j2"),
+        ('{{ fact("run", "/analysis/asked") }}', "did you mean `runs`?"),
+        ('{{ show("replay") }}', "did you mean `replays`?"),
+        ('{{ request("zzz") }}', "no experiment 'zzz' is declared"),
+        ('{{ receipt_link("zzz") }}', "no experiment 'zzz' is declared"),
+        ('{{ claim("sane") }}', "no claim 'sane' is declared"),
+        ('{{ judged["sane"].holds }}', "'dict object' has no attribute 'sane'"),
+        ("{{ nothing }}", "'nothing' is undefined"),
+        ("{% if %}", "Expected an expression"),
+        ("{{ 1 + 'a' }}", "TypeError: unsupported operand"),
+        ("{{ 'a' | round }}", "TypeError: "),
+        ("{{ fact() }}", "TypeError: "),
+        ('{{ partial("nothing") }}', "there is no template templates/partials/nothing.md.j2"),
+        ('{% include "../x.md.j2" %}', "there is no template templates/../x.md.j2"),
     ],
 )
 def test_templates_that_speak_of_nothing(project: Path, source: str, said: str) -> None:
     put(project, source)
-    with pytest.raises(SiteError) as raised:
+    with pytest.raises(InputError) as raised:
         rendered(project)
-    assert said in str(raised.value)
+    (fault,) = raised.value.faults
+    assert (fault.file, fault.line) == ("templates/articles/small/en.md.j2", 7)
+    assert said in str(fault)
+
+
+def test_a_fault_of_ours_is_none_of_a_template(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Functions, "receipt_href", lambda *_: 1 + "a")  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        rendered(project)
 
 
 def test_analysis_of_another_program_names_the_remedy(project: Path) -> None:

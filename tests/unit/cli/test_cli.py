@@ -209,7 +209,7 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
 
 
 def test_folder_without_declarations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["--root", str(tmp_path), "list"]) == 1
+    assert invoke(["--root", str(tmp_path), "list"]) == 3
     assert "--root" in capsys.readouterr().err
 
 
@@ -319,19 +319,27 @@ def test_a_stale_receipt_is_refused_listed_and_shown_on_demand(
     assert invoke(["--root", str(project), "audit"]) == 7
 
 
-@pytest.mark.parametrize("put", ["nothing", "folder", "dangling link"])
 def test_render_says_what_is_not_measured(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "receipts/small/widths.json").unlink()
+    assert invoke(["--root", str(project), "render"]) == 0
+    said = capsys.readouterr().err
+    assert re.findall(r"not measured: (\S+)", said) == ["small/widths", "small/never"]
+
+
+@pytest.mark.parametrize("put", ["folder", "link to nowhere"])
+def test_what_is_no_file_is_no_missing_receipt(
     project: Path, capsys: pytest.CaptureFixture[str], put: str
 ) -> None:
     receipt = project / "receipts/small/widths.json"
     receipt.unlink()
-    if put == "folder":
-        receipt.mkdir()
-    elif put != "nothing":
-        receipt.symlink_to("gone.json")
-    assert invoke(["--root", str(project), "render"]) == 0
-    said = capsys.readouterr().err
-    assert re.findall(r"not measured: (\S+)", said) == ["small/widths", "small/never"]
+    receipt.mkdir() if put == "folder" else receipt.symlink_to("gone.json")
+    page = (project / "site/en/articles/small.md").read_bytes()
+    for command in ("render", "build", "audit"):
+        assert invoke(["--root", str(project), command]) == 7
+        assert "receipts/small/widths.json cannot be read: " in capsys.readouterr().err
+    assert (project / "site/en/articles/small.md").read_bytes() == page
 
 
 @pytest.mark.parametrize("command", ["list", "plan", "check", "audit"])

@@ -9,7 +9,7 @@ import pytest
 from generator.article.lint import lint_article
 from generator.declaration import Declaration
 from generator.errors import RunError
-from generator.evidence import declare
+from generator.evidence import declare, gather
 from generator.experiments import plan_experiment
 from generator.hunt.declare import write_find
 from generator.hunt.wish import resolve
@@ -78,7 +78,7 @@ def test_it_asks_what_was_hunted(project: Path) -> None:
 
 def test_its_pages_have_no_faults(project: Path) -> None:
     declaration = found(project, *COLD_WARM)
-    assert lint_article(templates_of(project), declaration) == []
+    assert lint_article(templates_of(project), gather(declaration, {})) == []
 
 
 def test_the_same_find_can_be_written_twice_and_no_other_overwritten(project: Path) -> None:

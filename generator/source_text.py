@@ -1,4 +1,4 @@
-"""The text of a YAML file: decoded, and free of what cannot be seen."""
+"""The text of an author's file: decoded, and free of what cannot be seen and of conflicts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _UNSEEN = re.compile(
     "\r(?!\n)|[\t\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
     f"|{Reader.NON_PRINTABLE.pattern}"
 )
+# `=======` underlines a heading in Markdown; the markers beside it cannot be missed
+_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?= |\r?$)", re.MULTILINE)
 _NAMED = {
     "\t": ("a tab", "Write spaces, or \\t within double quotes"),
     "\0": ("a NUL character", "Remove it"),
@@ -24,19 +26,20 @@ _NAMED = {
 }
 
 
-def read_text(path: Path, name: str) -> tuple[str, list[Fault]]:
+def read_text(path: Path, name: str, *, allowed: str = "") -> tuple[str, list[Fault]]:
     """Read and decode *path*.
 
     Args:
         path: The file.
         name: The file as it is to be named in faults.
+        allowed: Unseen characters that may stand in it.
 
     Returns:
         The text, every unseen character replaced by a space so that reading can go on, and a
         fault for each of them.
 
     Raises:
-        InputError: The file cannot be read or is not UTF-8.
+        InputError: The file cannot be read, is not UTF-8, or holds a merge conflict.
     """
     raw = _read_bytes(path, name)
     faults: list[Fault] = []
@@ -56,8 +59,12 @@ def read_text(path: Path, name: str) -> tuple[str, list[Fault]]:
         )
         fault = Fault(name, line, column, "$", problem, "Save the file as UTF-8")
         raise InputError([*faults, fault]) from error
-    faults += [_unseen(name, text, match) for match in _UNSEEN.finditer(text)][:_MOST_NOTED]
-    return _UNSEEN.sub(" ", text), faults
+    conflicts = [_conflict(name, text, match) for match in _CONFLICT.finditer(text)]
+    if conflicts:
+        raise InputError([*faults, *conflicts])
+    unseen = [match for match in _UNSEEN.finditer(text) if match[0] not in allowed]
+    faults += [_unseen(name, text, match) for match in unseen[:_MOST_NOTED]]
+    return _UNSEEN.sub(lambda match: match[0] if match[0] in allowed else " ", text), faults
 
 
 def _read_bytes(path: Path, name: str) -> bytes:
@@ -74,6 +81,12 @@ def _read_bytes(path: Path, name: str) -> bytes:
         problem = f"the file is larger than {_MOST_BYTES} bytes"
         raise InputError([Fault(name, 1, 1, "$", problem, "Split it into several files")])
     return raw
+
+
+def _conflict(name: str, text: str, match: re.Match[str]) -> Fault:
+    line = text.count("\n", 0, match.start()) + 1
+    remedy = "Keep what belongs there, and remove the lines of <<<<<<<, ======= and >>>>>>>"
+    return Fault(name, line, 1, "$", f"a merge conflict was left here: {match[0]}", remedy)
 
 
 def _unseen(name: str, text: str, match: re.Match[str]) -> Fault:
