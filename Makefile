@@ -10,11 +10,10 @@ PYTEST := $(BIN)/pytest --cov --cov-report= --cov-fail-under=0
 RECEIPTS := $(BIN)/receipts
 # the pinned engine that is built from source, once, which takes some minutes
 BUILT := llama-server-b11434
-# pip's own settings for where and what is installed do not apply: there is one right way. Index,
-# proxy, certificates and cache stay the user's (docs/surroundings.md).
-PIP_SETTLED := env -u PYTHONPATH -u PYTHONHOME -u PYTHONSTARTUP -u PIP_TARGET -u PIP_PREFIX -u PIP_ROOT -u PIP_PYTHON PIP_USER=0 PIP_DRY_RUN=0 PIP_NO_DEPS=0 PIP_IGNORE_INSTALLED=0 PIP_REQUIRE_VIRTUALENV=0 PIP_CONSTRAINT=/dev/null
-PIP := $(PIP_SETTLED) $(BIN)/python -I -m pip install
-PIP_INSTALL := $(PIP) --progress-bar off --disable-pip-version-check --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
+# of pip's own settings only index, proxy, certificates and cache are taken (docs/surroundings.md)
+PIP := $(BIN)/python -I tools/pip_install.py --disable-pip-version-check
+LOCKED := --progress-bar off --require-hashes --no-deps --no-build-isolation --only-binary :all: --no-binary jieba
+PIP_INSTALL := $(PIP) $(LOCKED)
 # counts packages as pip meets them: on one line of a terminal, every tenth elsewhere
 COUNT := awk -v tty="$$([ -t 1 ] && echo 1)" '/^Collecting / { n++; if (tty) { printf "\r  %d packages ", n; fflush() } else if (n % 10 == 0) print "  " n " packages" } /^ERROR/ { print } END { if (tty) print "" }'
 UV_LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
@@ -46,7 +45,7 @@ $(VENV)/.run: requirements/build.txt requirements/run.txt pyproject.toml
 	@echo "Installing the locked packages into $(VENV) …"
 	@$(PIP_INSTALL) -r requirements/build.txt | $(COUNT)
 	@$(PIP_INSTALL) -r requirements/run.txt | $(COUNT)
-	@$(PIP) --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --quiet --no-deps --no-build-isolation --editable .
 	@printf '%s\n' '$(abspath $(VENV))' > $(VENV)/.place
 	@touch $@
 
@@ -63,7 +62,7 @@ $(VENV)/.source: $(VENV)/.run requirements/source.txt
 $(UPSTREAM)/.run: $(VENV)/.run requirements/upstream.txt
 	@$(PYTHON) -I tools/make_venv.py $(UPSTREAM)
 	@echo "Installing what llama-server's own tests need …"
-	@PIP_PYTHON=$(UPSTREAM)/bin/python $(PIP_INSTALL) -r requirements/upstream.txt | $(COUNT)
+	@$(UPSTREAM)/bin/python -I tools/pip_install.py --disable-pip-version-check $(LOCKED) -r requirements/upstream.txt | $(COUNT)
 	@touch $@
 
 $(VENV)/.mutants: $(VENV)/.dev requirements/mutants.txt

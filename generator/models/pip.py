@@ -150,7 +150,7 @@ def _run(
     with subprocess.Popen(
         command,
         cwd=folder,
-        env=pip_environment(**{"PYTHONSAFEPATH": "1", **environment}),
+        env=pip_environment("download", **{"PYTHONSAFEPATH": "1", **environment}),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -14,7 +14,7 @@ from generator.errors import FetchError
 from generator.models.store import Store
 from generator.surroundings import (
     ISOLATED,
-    PIP_SETTLED,
+    PIP_TAKEN,
     environment,
     pip_environment,
     some_home,
@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "name", ["PYTHONPATH", "PYTHONOPTIMIZE", "GIT_DIR", "MKDOCS_THEME", "PIP_TARGET"]
+    "name",
+    ["PYTHONPATH", "PYTHONOPTIMIZE", "GIT_DIR", "MKDOCS_THEME", "PIP_TARGET", "PIP_INDEX_URL"],
 )
 def test_what_would_change_the_code_is_kept_out(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "/elsewhere")
@@ -34,18 +35,107 @@ def test_what_would_change_the_code_is_kept_out(monkeypatch: pytest.MonkeyPatch,
     assert environment()["HTTPS_PROXY"] == "http://proxy.test"
 
 
-@pytest.mark.parametrize("name", sorted(PIP_SETTLED))
-def test_pip_s_settings_of_where_and_what_are_overruled(
-    monkeypatch: pytest.MonkeyPatch, name: str
+def configure(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) -> None:
+    """Let pip read this configuration and no variable of whoever runs the tests."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    (folder / "pip.conf").write_text(text)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(folder / "pip.conf"))
+
+
+def pip_variables(command: str) -> dict[str, str]:
+    return {n: v for n, v in pip_environment(command).items() if n.startswith("PIP_")}
+
+
+def variable(name: str) -> str:
+    return f"PIP_{name.upper().replace('-', '_')}"
+
+
+@pytest.mark.parametrize("section", ["global", "download"])
+def test_from_where_pip_takes_files_is_the_user_s(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, section: str
 ) -> None:
-    monkeypatch.setenv(name, "1")
-    assert pip_environment()[name] == PIP_SETTLED[name]
+    values = {name: f"a 'quoted' {name}" for name in PIP_TAKEN}
+    values |= {"timeout": "7", "retries": "3", "no-index": "1", "no-cache-dir": "1"}
+    values |= {"keyring-provider": "disabled"}
+    lines = [f"{name} = {value}" for name, value in values.items()]
+    configure(monkeypatch, tmp_path, "\n".join([f"[{section}]", *lines]))
+    expected = {variable(name): value for name, value in values.items()}
+    assert expected.items() <= pip_variables("download").items()
+    heeded = expected.items() <= pip_variables("install").items()
+    assert heeded == (section == "global")
 
 
-@pytest.mark.parametrize("name", ["PIP_INDEX_URL", "PIP_PROXY", "PIP_CERT", "PIP_CACHE_DIR"])
-def test_pip_s_settings_of_from_where_are_kept(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "x")
-    assert pip_environment()[name] == "x"
+def test_a_variable_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    configure(monkeypatch, tmp_path, "[download]\nproxy = file\n")
+    monkeypatch.setenv("PIP_PROXY", "variable")
+    assert pip_variables("download")["PIP_PROXY"] == "variable"
+
+
+def test_a_command_s_own_section_wins_and_lists_stay_whole(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "[download]\nproxy = own\n[global]\nproxy = all\nextra-index-url =\n    a\n    b\n"
+    configure(monkeypatch, tmp_path, text)
+    found = pip_variables("download")
+    assert found["PIP_PROXY"] == "own"
+    assert found["PIP_EXTRA_INDEX_URL"].split() == ["a", "b"]
+
+
+NOT_TAKEN = (
+    "target", "prefix", "root", "user", "dry-run", "no-deps", "ignore-installed",
+    "require-virtualenv", "constraint", "requirement", "python", "only-binary", "no-binary",
+    "platform", "python-version", "abi", "implementation", "pre", "require-hashes", "report", "log",
+    "quiet", "upgrade", "force-reinstall", "break-system-packages", "isolated", "editable", "src",
+)  # fmt: skip
+
+
+def test_nothing_else_of_pip_s_settings_reaches_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = [f"{name} = 1" for name in NOT_TAKEN]
+    sections = [f"[{section}]" for section in ("global", "install", "download")]
+    configure(monkeypatch, tmp_path, "\n".join(one for s in sections for one in (s, *lines)))
+    for name in NOT_TAKEN:
+        monkeypatch.setenv(variable(name), "1")
+    for command in ("install", "download"):
+        found = pip_variables(command)
+        assert found["PIP_CONFIG_FILE"] == os.devnull
+        assert found.keys() <= {"PIP_CONFIG_FILE", *map(variable, PIP_TAKEN)}
+
+
+def test_the_makefile_installs_where_it_means_to_whatever_pip_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configure(monkeypatch, tmp_path, "[install]\ntarget = /elsewhere\nuser = yes\nprefix = /x\n")
+    monkeypatch.setenv("PIP_ROOT", "/elsewhere")
+    done = subprocess.run(
+        [sys.executable, *ISOLATED, "tools/pip_install.py", "--no-index", "pip"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Requirement already satisfied: pip ")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "-m pip" not in makefile
+    assert makefile.count("tools/pip_install.py") >= 2
+
+
+def test_pip_itself_says_what_is_wrong_with_its_configuration(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configure(monkeypatch, tmp_path, "no section\n")
+    done = subprocess.run(
+        [sys.executable, *ISOLATED, "-m", "pip", "download", "--no-index", "x"],
+        env=pip_environment("download"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "pip.conf" in done.stderr
 
 
 @pytest.mark.parametrize("module", ["yaml", "markdown", "types", "site", "mkdocs", "sitecustomize"])
@@ -62,30 +152,9 @@ def test_no_child_imports_from_the_current_folder(tmp_path: Path, module: str) -
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_pip_heeds_no_configuration_of_where_to_install(tmp_path: Path) -> None:
-    (tmp_path / "pip.conf").write_text(
-        "[global]\nuser = yes\nrequire-virtualenv = yes\nconstraint = /none\n"
-    )
-    done = subprocess.run(
-        [sys.executable, *ISOLATED, "-m", "pip", "install", "--no-index", "pip"],
-        env={**pip_environment(), "PIP_CONFIG_FILE": str(tmp_path / "pip.conf")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_makefile_settles_what_the_program_settles() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert all(f"{name}={value}" in makefile for name, value in PIP_SETTLED.items())
-    for name in ("TARGET", "PREFIX", "ROOT", "PYTHON"):
-        assert f"-u PIP_{name} " in makefile
-
-
 def test_the_document_lists_what_is_settled_and_kept_out() -> None:
     text = (ROOT / "docs" / "surroundings.md").read_text(encoding="utf-8")
-    for name in ("PYTHON*", "GIT_*", "MKDOCS_*", *PIP_SETTLED):
+    for name in ("PYTHON*", "GIT_*", "MKDOCS_*", *PIP_TAKEN):
         assert f"`{name}`" in text
 
 
